@@ -1,0 +1,62 @@
+package proxy
+
+import (
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"turngate/guard"
+)
+
+// Config says what a [Proxy] does. New copies it once; later changes to the
+// value have no effect. Durations and sizes must already carry their defaults
+// (cmd/turngate fills them in); a zero duration or limit means "none" where its
+// comment says so.
+type Config struct {
+	// Upstreams are tried in order by model; there is at least one.
+	Upstreams []Upstream
+
+	HeaderTimeout   time.Duration // until the upstream's response head; 0: none
+	Heartbeat       time.Duration // silence towards a client before a sign of life; 0: none
+	DrainTimeout    time.Duration // reading on after a refusal or a terminal event
+	MaxRequestBytes int64         // decoded request body
+	MaxEventBytes   int64         // one SSE event, or one JSON answer
+	MaxStreams      int           // turns at once; 0: no limit
+
+	// Logger gets one line a turn and the causes of faults; nil discards.
+	Logger *slog.Logger
+	// Version is shown in turngate_build_info.
+	Version string
+}
+
+// Upstream is one server behind the proxy.
+type Upstream struct {
+	Name    string   // label in metrics and refusals; unique
+	BaseURL *url.URL // "https://host/v1"; user info becomes Basic authentication
+	Key     string   // sent as Bearer token in place of the client's credentials; "": the client's are forwarded
+	Models  []string // globs (path.Match); empty: takes every model
+
+	Undeclared guard.Mode // the guard, rules G
+	Arguments  guard.Mode // argument validation, rules A1-A6
+	Approvals  guard.Mode // approval validation, rule A7
+	Replay     bool       // true: turngate resolves previous_response_id; false: the upstream does
+
+	DropHeaders     []string      // client headers that are not forwarded
+	HostedCalls     []string      // globs of custom_tool_call names that the upstream runs itself, G6a
+	PassMissingEnd  bool          // true: a stream may end without a terminal event, S7
+	ReplayReasoning bool          // R4
+	IdleTimeout     time.Duration // upstream silent mid-stream; 0: none
+}
+
+// InjectsKey reports whether turngate authenticates to the upstream with a
+// credential of its own, so that the client's must not pass.
+func (u *Upstream) InjectsKey() bool { return u.Key != "" || u.BaseURL.User != nil }
+
+// OwnProtocol reports whether host is one of those that speak their own
+// protocol and keep their own state (rule G9): OpenAI's. They are not routed
+// providers, so "auto" neither guards nor replays them.
+func OwnProtocol(host string) bool {
+	host = strings.ToLower(host)
+	return host == "api.openai.com" || host == "chatgpt.com"
+}
