@@ -1,0 +1,169 @@
+package sse
+
+import "bytes"
+
+var byteOrderMark = []byte("\xEF\xBB\xBF")
+
+// cutter finds the end of a frame and its fields, keeping its place when the
+// bytes run out. Offsets count from the frame's start.
+type cutter struct {
+	pos        int  // start of the line in progress
+	seen       int  // bytes already searched for a line end
+	fields     bool // a line that is not a comment came: comments now belong to the frame
+	afterCR    bool // the byte before pos was a carriage return: a line feed here belongs to it
+	loneCR     bool // Frame.LoneCR
+	event      span
+	data       span
+	dataLines  int
+	joined     []byte // the data of several lines
+	prevLoneCR bool   // the frame before ended in a lone carriage return
+	lf         int    // a line feed is here, and none between seen and it; -1: not known
+	noLF       int    // up to here there is no line feed from seen on
+}
+
+type span struct{ from, to int }
+
+// scan looks for the end of the frame at the start of b and returns its length.
+func (c *cutter) scan(b []byte, first bool) (int, bool) {
+	for {
+		if c.afterCR && c.seen < len(b) {
+			c.afterCR = false
+			if b[c.seen] == '\n' {
+				c.seen++
+				c.pos = c.seen
+				c.prevLoneCR = false
+			} else {
+				c.loneCR = true
+			}
+		}
+		eol := c.lineEnd(b)
+		if eol < 0 {
+			c.seen = len(b)
+			return 0, false
+		}
+		line := span{c.pos, eol}
+		c.pos = eol + 1
+		if b[eol] == '\r' {
+			switch {
+			case c.pos == len(b):
+				c.afterCR = true
+			case b[c.pos] == '\n':
+				c.pos++
+			default:
+				c.loneCR = true
+			}
+		}
+		c.seen = c.pos
+		if c.line(b, line, first && line.from == 0) {
+			return c.pos, true
+		}
+	}
+}
+
+// line takes one line and reports whether it ends the frame.
+func (c *cutter) line(b []byte, s span, first bool) bool {
+	if first && bytes.HasPrefix(b[s.from:s.to], byteOrderMark) {
+		s.from += len(byteOrderMark)
+	}
+	line := b[s.from:s.to]
+	if len(line) == 0 {
+		return true
+	}
+	if line[0] == ':' {
+		return !c.fields
+	}
+	c.fields = true
+	name, value := field(line)
+	switch string(line[:name]) {
+	case "data":
+		c.addData(b, span{s.from + value, s.to})
+	case "event":
+		c.event = span{s.from + value, s.to}
+		if c.event.from == c.event.to { // distinguishable from "none"
+			c.event = span{}
+		}
+	}
+	return false
+}
+
+// field returns the length of a line's field name and the offset of its value.
+func field(line []byte) (name, value int) {
+	name = bytes.IndexByte(line, ':')
+	if name < 0 {
+		return len(line), len(line)
+	}
+	value = name + 1
+	if value < len(line) && line[value] == ' ' {
+		value++
+	}
+	return name, value
+}
+
+func (c *cutter) addData(b []byte, s span) {
+	c.dataLines++
+	switch c.dataLines {
+	case 1:
+		c.data = s
+		return
+	case 2:
+		c.joined = append(c.joined[:0], b[c.data.from:c.data.to]...)
+	}
+	c.joined = append(c.joined, '\n')
+	c.joined = append(c.joined, b[s.from:s.to]...)
+}
+
+// frame makes the Frame of raw and readies the cutter for the next one.
+func (c *cutter) frame(raw []byte) Frame {
+	f := Frame{Raw: raw, LoneCR: c.loneCR || c.prevLoneCR}
+	if c.event.to > 0 {
+		f.Event = raw[c.event.from:c.event.to]
+	}
+	switch {
+	case c.dataLines == 1:
+		f.Data = raw[c.data.from:c.data.to:c.data.to]
+	case c.dataLines > 1:
+		f.Data = c.joined
+	}
+	endsInCR := len(raw) > 0 && raw[len(raw)-1] == '\r'
+	// The joined data is handed out with the frame, so the next frame may not
+	// write over it: several frames are valid at once.
+	*c = cutter{
+		afterCR: endsInCR && c.afterCR, prevLoneCR: endsInCR,
+		lf: c.lf - len(raw), noLF: c.noLF - len(raw),
+	}
+	return f
+}
+
+// tail makes a Cut frame of raw, whose last line may lack its end.
+func (c *cutter) tail(raw []byte, first bool) Frame {
+	c.loneCR = c.loneCR || c.afterCR
+	if c.pos < len(raw) {
+		c.line(raw, span{c.pos, len(raw)}, first && c.pos == 0)
+	}
+	f := c.frame(raw)
+	f.Cut = true
+	return f
+}
+
+// lineEnd returns the index of the first line end in b from seen on, or -1.
+// What it learns about line feeds is kept: a stream of bare carriage returns
+// would otherwise be searched to its end for each line.
+func (c *cutter) lineEnd(b []byte) int {
+	if c.lf < c.seen {
+		from := max(c.seen, c.noLF)
+		c.lf = bytes.IndexByte(b[from:], '\n')
+		if c.lf < 0 {
+			c.noLF = len(b)
+		} else {
+			c.lf += from
+		}
+	}
+	end := len(b)
+	if c.lf >= 0 {
+		end = c.lf
+	}
+	if cr := bytes.IndexByte(b[c.seen:end], '\r'); cr >= 0 {
+		return c.seen + cr
+	}
+	return c.lf
+}

@@ -1,0 +1,132 @@
+package sse
+
+import (
+	"errors"
+	"io"
+)
+
+// ErrFrameTooLong is returned for a frame over the reader's limit. The stream
+// cannot be read on.
+var ErrFrameTooLong = errors.New("event exceeds the size limit")
+
+// readSize is the least room a read gets once bytes have begun to arrive.
+const readSize = 16 << 10
+
+// Reader cuts an event stream into frames. It reads each byte once and looks at
+// each byte a fixed number of times, however small the reads. While it waits
+// for the next frame to begin it holds no buffer. Not safe for concurrent use.
+type Reader struct {
+	src  io.Reader
+	pool *Buffers
+	max  int
+
+	buf        *Buffer // nil while nothing is pending
+	start, end int     // pending bytes: buf.B[start:end]
+	err        error   // of src, held back until the pending bytes are used up
+
+	next    Frame // cut ahead by Ready
+	hasNext bool
+
+	cut     cutter
+	started bool      // a line has been read: no byte order mark any more
+	tiny    [128]byte // what an idle stream waits with
+}
+
+// NewReader returns a reader of src that refuses frames over max bytes
+// (0: no limit) and borrows its buffers from pool.
+func NewReader(src io.Reader, pool *Buffers, max int) *Reader {
+	return &Reader{src: src, pool: pool, max: max}
+}
+
+// Next returns the next frame, reading as necessary. At the end of the input it
+// returns what is left as a frame that is Cut, then the source's error: io.EOF,
+// or what broke the stream. Other errors: ErrFrameTooLong. An error is final.
+func (r *Reader) Next() (Frame, error) {
+	for {
+		if r.Ready() {
+			r.hasNext = false
+			return r.next, nil
+		}
+		if r.max > 0 && r.end-r.start > r.max {
+			return Frame{}, ErrFrameTooLong
+		}
+		if r.err != nil {
+			if r.start < r.end {
+				return r.tail()
+			}
+			r.Release()
+			return Frame{}, r.err
+		}
+		r.fill()
+	}
+}
+
+// Ready reports whether Next can return a frame without reading; the slices of
+// earlier frames then stay valid across it.
+func (r *Reader) Ready() bool {
+	if r.hasNext || r.start == r.end {
+		return r.hasNext
+	}
+	n, ok := r.cut.scan(r.buf.B[r.start:r.end], !r.started)
+	if ok {
+		r.started = true
+		f := r.cut.frame(r.buf.B[r.start : r.start+n])
+		if r.max > 0 && n > r.max {
+			return false // Next finds it too long
+		}
+		r.start += n
+		r.next, r.hasNext = f, true
+	}
+	return ok
+}
+
+// Release gives the buffer back. The reader stays usable only for errors.
+func (r *Reader) Release() {
+	r.pool.Put(r.buf)
+	r.buf, r.start, r.end = nil, 0, 0
+}
+
+// tail returns the bytes behind the last whole frame, all at once.
+func (r *Reader) tail() (Frame, error) {
+	raw := r.buf.B[r.start:r.end]
+	f := r.cut.tail(raw, !r.started)
+	r.start = r.end
+	return f, nil
+}
+
+// fill reads once. A read that has to wait for the next frame's first byte
+// waits with the small array; the pooled buffer is borrowed when it came.
+func (r *Reader) fill() {
+	if r.start == r.end {
+		r.Release()
+		n, err := r.src.Read(r.tiny[:])
+		r.err = err
+		if n > 0 {
+			r.buf = r.pool.Get(readSize)
+			r.end = copy(r.buf.B, r.tiny[:n])
+		}
+		return
+	}
+	if len(r.buf.B)-r.end < readSize/4 {
+		r.makeRoom()
+	}
+	n, err := r.src.Read(r.buf.B[r.end:])
+	r.end += n
+	r.err = err
+}
+
+// makeRoom moves the pending bytes to the front, or to a buffer of twice the
+// size if they fill most of this one: so each byte moves a bounded number of
+// times.
+func (r *Reader) makeRoom() {
+	pending := r.buf.B[r.start:r.end]
+	if len(pending) <= len(r.buf.B)/2 {
+		r.end = copy(r.buf.B, pending)
+	} else {
+		bigger := r.pool.Get(2 * len(r.buf.B))
+		r.end = copy(bigger.B, pending)
+		r.pool.Put(r.buf)
+		r.buf = bigger
+	}
+	r.start = 0
+}

@@ -1,0 +1,86 @@
+package sse
+
+// Sink is where relayed bytes go. Tee calls it from its own goroutine only.
+type Sink interface {
+	// Relay takes whole frames that are to be sent on now, in one write. The
+	// bytes belong to the caller again when Relay returns. events is the number
+	// of frames among them that are events.
+	Relay(frames []byte, events int) error
+}
+
+// Tee reads src to its end. Each frame is first shown to inspect, which returns
+// what takes the frame's place downstream: f.Raw itself, other bytes, or nothing
+// to drop it. What the frames of one read come to is then relayed together,
+// before src is read again: so nothing is held back while the source is silent.
+//
+// An error of inspect ends Tee at once; what came before the frame has been
+// relayed by then, and bytes returned beside the error are relayed too. Tee
+// returns the error of inspect, of the sink, or of src (io.EOF included) as it
+// is, never nil.
+func Tee(src *Reader, inspect func(Frame) ([]byte, error), dst Sink) error {
+	t := batch{dst: dst}
+	for {
+		f, err := src.Next()
+		if err != nil {
+			return err
+		}
+		out, verdict := inspect(f)
+		t.add(f, out)
+		if verdict != nil || !src.Ready() {
+			if err := t.send(); err != nil {
+				return err
+			}
+		}
+		if verdict != nil {
+			return verdict
+		}
+	}
+}
+
+// batch collects what a read comes to. Frames that pass untouched lie side by
+// side in the reader's buffer, so they are one slice without copying.
+type batch struct {
+	dst    Sink
+	run    []byte // untouched frames that lie side by side
+	events int
+	copied []byte // everything so far, once a frame was changed or dropped
+}
+
+func (t *batch) add(f Frame, out []byte) {
+	if len(out) > 0 && f.IsEvent() {
+		t.events++
+	}
+	same := len(out) == len(f.Raw) && len(out) > 0 && &out[0] == &f.Raw[0]
+	switch {
+	case same && !f.Cut && t.copied == nil && t.run == nil:
+		t.run = out
+	case same && !f.Cut && t.copied == nil && adjacent(t.run, out):
+		t.run = t.run[: len(t.run)+len(out) : cap(t.run)]
+	default:
+		if t.copied == nil {
+			t.copied = append(make([]byte, 0, len(t.run)+len(out)), t.run...)
+			t.run = nil
+		}
+		t.copied = append(t.copied, out...)
+		if same {
+			t.copied = append(t.copied, f.Closing()...)
+		}
+	}
+}
+
+// adjacent reports whether b begins in memory where a ends.
+func adjacent(a, b []byte) bool {
+	return cap(a)-len(a) >= len(b) && &a[:len(a)+1][len(a)] == &b[0]
+}
+
+func (t *batch) send() error {
+	frames, events := t.run, t.events
+	if t.copied != nil {
+		frames = t.copied
+	}
+	t.run, t.copied, t.events = nil, nil, 0
+	if len(frames) == 0 {
+		return nil
+	}
+	return t.dst.Relay(frames, events)
+}
