@@ -32,6 +32,9 @@ type command struct {
 // commands returns the table of them, over the given streams.
 func commands(stdin io.Reader, stdout, stderr io.Writer) []command {
 	return []command{
+		{"mock", "serve recorded turns as an upstream", func(ctx context.Context, args []string) int {
+			return runMock(ctx, args, stdout, stderr)
+		}},
 		{"version", "show version, commit and Go version", func(_ context.Context, args []string) int {
 			return runVersion(args, stdout, stderr)
 		}},
