@@ -1,0 +1,145 @@
+package guard
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Reasons of a refusal, as they are written on the wire.
+const (
+	UndeclaredToolCall       = "undeclared_tool_call"
+	MissingRequiredArguments = "missing_required_arguments"
+	InvalidToolArguments     = "invalid_tool_arguments"
+	UnreadableEvent          = "unreadable_event"
+)
+
+const (
+	maxShown    = 100 // characters of a name that comes from upstream
+	maxDeclared = 32  // tools listed in a refusal
+	maxNamed    = 12  // tools listed in its message
+)
+
+// Refusal says why a turn was ended, and what the reader needs to repair it.
+// Its strings are bounded and free of control characters. It marshals to the
+// "refusal" object of the error; Upstream and RequestID are for the proxy to
+// fill in. It holds no reference to the stream and is not changed once made.
+type Refusal struct {
+	Reason   string `json:"reason"`
+	ItemType string `json:"item_type"`
+	// Name is nil for items that have none, Namespace where it is absent.
+	Name      *string `json:"name"`
+	Namespace *string `json:"namespace"`
+	CallID    *string `json:"call_id"`
+	ItemID    *string `json:"item_id"`
+
+	Declared      []string `json:"declared"` // sorted, at most 32
+	DeclaredTotal int      `json:"declared_total"`
+
+	Missing      []string       `json:"missing"`
+	Problems     []Problem      `json:"problems"`
+	InputSummary jsontext.Value `json:"input_summary"`
+	SchemaHash   *string        `json:"schema_hash"`
+
+	Upstream  string `json:"upstream"`
+	RequestID string `json:"request_id"`
+
+	detail string
+}
+
+// Problem is one fault of a call's arguments: where, as a JSON pointer, and
+// what. It never quotes the arguments.
+type Problem struct {
+	Pointer string `json:"pointer"`
+	Message string `json:"message"`
+}
+
+// Message is the sentence that a person reads.
+func (r *Refusal) Message() string { return "turngate: " + r.detail }
+
+// undeclared makes the refusal of a call that the catalog does not authorise.
+func undeclared(c *Catalog, itemType string, m *itemReadings, name string, named bool) *Refusal {
+	r := &Refusal{Reason: UndeclaredToolCall, ItemType: shown(itemType)}
+	if m != nil {
+		r.CallID = optional(m[keyCallID].first())
+		r.ItemID = optional(m[keyID].first())
+		if ns := m[keyNamespace].first(); ns != "" {
+			r.Namespace = optional(ns)
+		}
+	}
+	r.list(c)
+	switch {
+	case name != "":
+		r.Name = optional(name)
+		full := name
+		if r.Namespace != nil {
+			full = *r.Namespace + "." + name
+		}
+		r.detail = fmt.Sprintf("the upstream called %q, which this request does not declare (%s)", shown(full), r.declared())
+	case named:
+		r.detail = fmt.Sprintf("the upstream sent a %s without a usable name (%s)", r.ItemType, r.declared())
+	default:
+		r.detail = fmt.Sprintf("the upstream sent a %s, which this request does not declare (%s)", r.ItemType, r.declared())
+	}
+	return r
+}
+
+// unreadable makes the refusal of an event that could carry a call and that
+// readers would not agree about.
+func unreadable(c *Catalog, why string) *Refusal {
+	r := &Refusal{Reason: UnreadableEvent, ItemType: "event", detail: "the upstream sent " + why}
+	r.list(c)
+	return r
+}
+
+// Oversized makes the refusal of an event or answer over limit bytes.
+func (g *Guard) Oversized(limit int64) *Refusal {
+	r := unreadable(g.catalog, fmt.Sprintf("an event over the limit of %d bytes", limit))
+	g.refused(r, Refuse)
+	return r
+}
+
+func (r *Refusal) list(c *Catalog) {
+	all := c.Declared()
+	r.DeclaredTotal = len(all)
+	for _, name := range all[:min(len(all), maxDeclared)] {
+		r.Declared = append(r.Declared, shown(name))
+	}
+}
+
+func (r *Refusal) declared() string {
+	if len(r.Declared) == 0 {
+		return "declared: nothing"
+	}
+	s := "declared: " + strings.Join(r.Declared[:min(len(r.Declared), maxNamed)], ", ")
+	if more := r.DeclaredTotal - maxNamed; more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	s = shown(s)
+	return &s
+}
+
+// shown makes a string from upstream fit to be shown: no control or formatting
+// characters, at most 100 characters.
+func shown(s string) string {
+	n := 0
+	return strings.Map(func(r rune) rune {
+		n++
+		switch {
+		case n > maxShown:
+			return -1
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,280 @@
+package guard
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Request is what turngate acts on in the body of a create request. The raw
+// values alias the body they were read from and are nil where the key is absent.
+type Request struct {
+	Model   string // "" if absent or not a string
+	Stream  bool   // false if absent or not a boolean
+	Catalog *Catalog
+
+	Input              jsontext.Value
+	PreviousResponseID jsontext.Value
+	Conversation       jsontext.Value
+	Store              jsontext.Value
+	Background         jsontext.Value
+	Include            jsontext.Value
+}
+
+// RequestError says what is wrong with a request body, in words for the caller.
+type RequestError struct {
+	Message string
+	Param   string // the key at fault; "" if it is the body as a whole
+}
+
+func (e *RequestError) Error() string { return e.Message }
+
+// ReadRequest reads a create request once, strictly: one JSON object, nothing
+// behind it, and no duplicates of a key that turngate acts on (its reading and
+// the upstream's could differ). Everything else is left to the upstream to
+// judge. The error is a *RequestError.
+func ReadRequest(body []byte) (*Request, error) {
+	r := newRequestReader(body)
+	r.req.Catalog = newCatalog()
+	if err := r.body(); err != nil {
+		if e, ok := errors.AsType[*RequestError](err); ok {
+			return nil, e
+		}
+		return nil, &RequestError{Message: fmt.Sprintf("The body is not valid JSON: error near byte %d.", r.d.InputOffset())}
+	}
+	return &r.req, nil
+}
+
+// requestReader walks a request body with one decoder.
+type requestReader struct {
+	whole []byte
+	d     *jsontext.Decoder
+	req   Request
+	key   []byte // scratch for keys with escapes
+}
+
+func newRequestReader(b []byte) *requestReader {
+	return &requestReader{whole: b, d: jsontext.NewDecoder(bytes.NewBuffer(b),
+		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+}
+
+func (r *requestReader) body() error {
+	if r.d.PeekKind() != '{' {
+		if _, err := r.d.ReadValue(); err != nil {
+			return err
+		}
+		return &RequestError{Message: "The body must be a JSON object."}
+	}
+	var seen duplicates
+	err := r.object(func(key []byte) error {
+		if err := seen.check(key, "", topLevelKeys[:]); err != nil {
+			return err
+		}
+		return r.topLevel(key)
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := r.d.ReadToken(); err != io.EOF {
+		return &RequestError{Message: "The body has something behind its JSON object."}
+	}
+	return nil
+}
+
+var topLevelKeys = [...]string{"model", "stream", "input", "tools", "previous_response_id",
+	"conversation", "store", "background", "include"}
+
+func (r *requestReader) topLevel(key []byte) error {
+	switch string(key) {
+	case "model":
+		return r.string(&r.req.Model)
+	case "stream":
+		if r.d.PeekKind() == 't' {
+			r.req.Stream = true
+		}
+		return r.d.SkipValue()
+	case "tools":
+		return r.tools("tools[]", r.req.Catalog.declare, r.req.Catalog.misshapen)
+	case "input":
+		return r.value(&r.req.Input, r.input)
+	case "previous_response_id":
+		return r.value(&r.req.PreviousResponseID, r.d.SkipValue)
+	case "conversation":
+		return r.value(&r.req.Conversation, r.d.SkipValue)
+	case "store":
+		return r.value(&r.req.Store, r.d.SkipValue)
+	case "background":
+		return r.value(&r.req.Background, r.d.SkipValue)
+	case "include":
+		return r.value(&r.req.Include, r.d.SkipValue)
+	}
+	return r.d.SkipValue()
+}
+
+// input looks for the items that declare tools. Codex sends nothing else:
+// current models have no "tools" key at all (G3).
+func (r *requestReader) input() error {
+	return r.array("input[]", func(at string) error {
+		var seen duplicates
+		var typ string
+		var tools []tool
+		odd := false
+		err := r.object(func(key []byte) error {
+			if err := seen.check(key, at, itemKeys[:]); err != nil {
+				return err
+			}
+			switch string(key) {
+			case "type":
+				return r.string(&typ)
+			case "tools":
+				return r.tools(at+".tools[]", func(t tool) { tools = append(tools, t) }, func() { odd = true })
+			}
+			return r.d.SkipValue()
+		})
+		if err != nil || typ != "additional_tools" && typ != "tool_search_output" {
+			return err
+		}
+		for _, t := range tools {
+			r.req.Catalog.declare(t)
+		}
+		if odd {
+			r.req.Catalog.misshapen()
+		}
+		return nil
+	})
+}
+
+var itemKeys = [...]string{"type", "tools", "id", "call_id"}
+
+// tools reads a list of tool objects and calls declare for each, or odd if the
+// value is neither a list nor null.
+func (r *requestReader) tools(at string, declare func(tool), odd func()) error {
+	if k := r.d.PeekKind(); k != '[' && k != 'n' {
+		odd()
+	}
+	return r.array(at, func(at string) error {
+		t, err := r.tool(at)
+		if err == nil {
+			declare(t)
+		}
+		return err
+	})
+}
+
+var toolKeys = [...]string{"type", "name", "function", "tools", "execution", "environment",
+	"server_label", "allowed_tools", "parameters"}
+
+func (r *requestReader) tool(at string) (t tool, err error) {
+	var seen duplicates
+	err = r.object(func(key []byte) error {
+		if err := seen.check(key, at, toolKeys[:]); err != nil {
+			return err
+		}
+		switch string(key) {
+		case "type":
+			return r.string(&t.typ)
+		case "name":
+			return r.string(&t.name)
+		case "execution":
+			return r.string(&t.execution)
+		case "server_label":
+			return r.string(&t.serverLabel)
+		case "function":
+			return r.function(at+".function", &t)
+		case "environment":
+			return r.environment(at+".environment", &t)
+		case "allowed_tools":
+			return r.allowedTools(at+".allowed_tools", &t)
+		case "tools":
+			return r.tools(at+".tools[]", func(in tool) { t.inner = append(t.inner, in) }, func() {})
+		case "parameters":
+			return r.value(&t.schema, r.d.SkipValue)
+		}
+		return r.d.SkipValue()
+	})
+	return t, err
+}
+
+// function reads the chat form, {"type":"function","function":{"name":...}}.
+func (r *requestReader) function(at string, t *tool) error {
+	if r.d.PeekKind() != '{' {
+		return r.d.SkipValue()
+	}
+	var seen duplicates
+	return r.object(func(key []byte) error {
+		if err := seen.check(key, at, []string{"name", "parameters"}); err != nil {
+			return err
+		}
+		switch string(key) {
+		case "name":
+			return r.string(&t.chatName)
+		case "parameters":
+			return r.value(&t.chatSchema, r.d.SkipValue)
+		}
+		return r.d.SkipValue()
+	})
+}
+
+func (r *requestReader) environment(at string, t *tool) error {
+	if r.d.PeekKind() != '{' {
+		return r.d.SkipValue()
+	}
+	var seen duplicates
+	return r.object(func(key []byte) error {
+		if err := seen.check(key, at, []string{"type"}); err != nil {
+			return err
+		}
+		if string(key) == "type" {
+			return r.string(&t.environment)
+		}
+		return r.d.SkipValue()
+	})
+}
+
+// allowedTools reads a list of names, or an object with such a list in
+// "tool_names".
+func (r *requestReader) allowedTools(at string, t *tool) error {
+	switch r.d.PeekKind() {
+	case '[':
+		return r.names(&t.allowed)
+	case '{':
+		var seen duplicates
+		return r.object(func(key []byte) error {
+			if err := seen.check(key, at, []string{"tool_names"}); err != nil {
+				return err
+			}
+			if string(key) == "tool_names" && r.d.PeekKind() == '[' {
+				return r.names(&t.allowed)
+			}
+			return r.d.SkipValue()
+		})
+	}
+	return r.d.SkipValue()
+}
+
+func (r *requestReader) names(out *[]string) error {
+	*out = []string{}
+	return r.array("", func(string) error {
+		var s string
+		if err := r.string(&s); err != nil {
+			return err
+		}
+		*out = append(*out, s)
+		return nil
+	})
+}
+
+// declareAll adds the tools of a raw list to c. A list that is not unambiguous
+// adds nothing.
+func (c *Catalog) declareAll(raw []byte) {
+	r := newRequestReader(raw)
+	var all []tool
+	if r.tools("tools[]", func(t tool) { all = append(all, t) }, func() {}) == nil {
+		for _, t := range all {
+			c.declare(t)
+		}
+	}
+}

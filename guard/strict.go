@@ -1,0 +1,137 @@
+package guard
+
+import (
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tidwall/gjson"
+)
+
+// valid reports whether b is one JSON value with nothing behind it. It is
+// strict about syntax and nesting (10,000 levels), and lenient about what
+// decides nothing: duplicate names (the reader of the names deals with those)
+// and invalid UTF-8 (JSON.stringify emits lone surrogates, and a delta can be
+// cut inside an emoji).
+//
+// Nothing that came from outside is read with gjson before this said yes:
+// gjson takes non-JSON for JSON.
+func valid(b []byte) bool {
+	return jsontext.Value(b).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// parse reads b without copying it: results alias b and live as long as it is
+// left alone.
+func parse(b []byte) gjson.Result {
+	if len(b) == 0 {
+		return gjson.Result{}
+	}
+	return gjson.Parse(unsafe.String(&b[0], len(b)))
+}
+
+// named returns which of names the object key k means to any reader, or "".
+// encoding/json folds the case of keys, and with Unicode's rules at that
+// ("reſponse" is "response" to it), so folded spellings count.
+func named(k string, names []string) string {
+	for _, n := range names {
+		if k == n {
+			return n
+		}
+	}
+	if isLower(k) {
+		return ""
+	}
+	for _, n := range names {
+		if strings.EqualFold(k, n) {
+			return n
+		}
+	}
+	return ""
+}
+
+func isLower(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
+			return false
+		}
+	}
+	return true
+}
+
+// text reads s as every strict reader does in the end: with U+FFFD for each
+// byte that is not UTF-8.
+func text(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}
+
+// readings is what the members of one name in one object come to: usually one
+// value, several where names are duplicated or differ in case only.
+type readings []gjson.Result
+
+// strings returns the distinct texts among the readings; ok is false if one of
+// them is neither a string nor null.
+func (r readings) strings() (all []string, ok bool) {
+	ok = true
+	for _, v := range r {
+		switch v.Type {
+		case gjson.String:
+			if s := text(v.Str); !contains(all, s) {
+				all = append(all, s)
+			}
+		case gjson.Null:
+		default:
+			ok = false
+		}
+	}
+	return all, ok
+}
+
+// has reports whether one of the readings is the string s.
+func (r readings) has(s string) bool {
+	for _, v := range r {
+		if v.Type == gjson.String && v.Str == s {
+			return true
+		}
+	}
+	return false
+}
+
+// first returns the first string among the readings, or "".
+func (r readings) first() string {
+	for _, v := range r {
+		if v.Type == gjson.String {
+			return text(v.Str)
+		}
+	}
+	return ""
+}
+
+func contains(all []string, s string) bool {
+	for _, a := range all {
+		if a == s {
+			return true
+		}
+	}
+	return false
+}
+
+// members collects the readings of names in object, in the order of names.
+func members(object gjson.Result, names []string, out []readings) {
+	if !object.IsObject() {
+		return
+	}
+	object.ForEach(func(k, v gjson.Result) bool {
+		if n := named(k.Str, names); n != "" {
+			for i := range names {
+				if names[i] == n {
+					out[i] = append(out[i], v)
+				}
+			}
+		}
+		return true
+	})
+}
