@@ -7,34 +7,56 @@ var byteOrderMark = []byte("\xEF\xBB\xBF")
 // cutter finds the end of a frame and its fields, keeping its place when the
 // bytes run out. Offsets count from the frame's start.
 type cutter struct {
-	pos        int  // start of the line in progress
-	seen       int  // bytes already searched for a line end
-	fields     bool // a line that is not a comment came: comments now belong to the frame
-	afterCR    bool // the byte before pos was a carriage return: a line feed here belongs to it
-	loneCR     bool // Frame.LoneCR
-	event      span
-	data       span
-	dataLines  int
-	joined     []byte // the data of several lines
-	prevLoneCR bool   // the frame before ended in a lone carriage return
-	lf         int    // a line feed is here, and none between seen and it; -1: not known
-	noLF       int    // up to here there is no line feed from seen on
+	pos       int  // start of the line in progress
+	seen      int  // bytes already searched for a line end
+	fields    bool // a line that is not a comment came: comments now belong to the frame
+	afterCR   bool // the byte before pos is a carriage return: a line feed here belongs to it
+	ended     bool // the frame's last line came; at most a line feed after it is missing
+	loneCR    bool // Frame.LoneCR
+	bom       bool // the frame begins with a byte order mark
+	event     span
+	data      span
+	dataLines int
+	joined    []byte // the data of several lines
+	prevCR    bool   // the frame before ended in a carriage return without its line feed
+	prevLF    bool   // the frame before ended in a line feed
+	lf        int    // a line feed is here, and none between seen and it; -1: not known
+	noLF      int    // up to here there is no line feed from seen on
 }
 
 type span struct{ from, to int }
 
-// scan looks for the end of the frame at the start of b and returns its length.
+func newCutter() cutter { return cutter{prevLF: true, lf: -1} }
+
+// scan looks for the end of the frame at the start of b, which is not empty, and
+// returns its length.
+//
+// Frames must not depend on how the bytes arrive. So a frame that may end in
+// half a CRLF waits for the next byte; but one with a lone carriage return in it
+// ends there and then, else a stream of nothing else would lag behind by an
+// event. A line feed that comes after all is a frame of its own.
 func (c *cutter) scan(b []byte, first bool) (int, bool) {
+	if c.prevCR {
+		c.prevCR = false
+		if b[0] == '\n' {
+			return 1, true
+		}
+	}
 	for {
-		if c.afterCR && c.seen < len(b) {
+		if c.afterCR {
+			if c.pos == len(b) {
+				return 0, false
+			}
 			c.afterCR = false
-			if b[c.seen] == '\n' {
-				c.seen++
-				c.pos = c.seen
-				c.prevLoneCR = false
+			if b[c.pos] == '\n' {
+				c.pos++
 			} else {
 				c.loneCR = true
 			}
+			c.seen = c.pos
+		}
+		if c.ended {
+			return c.pos, true
 		}
 		eol := c.lineEnd(b)
 		if eol < 0 {
@@ -43,20 +65,9 @@ func (c *cutter) scan(b []byte, first bool) (int, bool) {
 		}
 		line := span{c.pos, eol}
 		c.pos = eol + 1
-		if b[eol] == '\r' {
-			switch {
-			case c.pos == len(b):
-				c.afterCR = true
-			case b[c.pos] == '\n':
-				c.pos++
-			default:
-				c.loneCR = true
-			}
-		}
 		c.seen = c.pos
-		if c.line(b, line, first && line.from == 0) {
-			return c.pos, true
-		}
+		c.ended = c.line(b, line, first && line.from == 0)
+		c.afterCR = b[eol] == '\r' && !(c.ended && c.loneCR)
 	}
 }
 
@@ -64,6 +75,7 @@ func (c *cutter) scan(b []byte, first bool) (int, bool) {
 func (c *cutter) line(b []byte, s span, first bool) bool {
 	if first && bytes.HasPrefix(b[s.from:s.to], byteOrderMark) {
 		s.from += len(byteOrderMark)
+		c.bom = true
 	}
 	line := b[s.from:s.to]
 	if len(line) == 0 {
@@ -114,7 +126,7 @@ func (c *cutter) addData(b []byte, s span) {
 
 // frame makes the Frame of raw and readies the cutter for the next one.
 func (c *cutter) frame(raw []byte) Frame {
-	f := Frame{Raw: raw, LoneCR: c.loneCR || c.prevLoneCR}
+	f := Frame{Raw: raw, LoneCR: c.loneCR, bom: c.bom}
 	if c.event.to > 0 {
 		f.Event = raw[c.event.from:c.event.to]
 	}
@@ -124,19 +136,30 @@ func (c *cutter) frame(raw []byte) Frame {
 	case c.dataLines > 1:
 		f.Data = c.joined
 	}
-	endsInCR := len(raw) > 0 && raw[len(raw)-1] == '\r'
+	last := raw[len(raw)-1]
 	// The joined data is handed out with the frame, so the next frame may not
 	// write over it: several frames are valid at once.
 	*c = cutter{
-		afterCR: endsInCR && c.afterCR, prevLoneCR: endsInCR,
+		loneCR: c.loneCR && !c.blankByLF(raw),
+		prevCR: last == '\r', prevLF: last == '\n',
 		lf: c.lf - len(raw), noLF: c.noLF - len(raw),
 	}
 	return f
 }
 
-// tail makes a Cut frame of raw, whose last line may lack its end.
+// blankByLF reports whether a reader that knows only line feeds sees a blank
+// line at the end of raw: from there on it is in step again.
+func (c *cutter) blankByLF(raw []byte) bool {
+	rest, ok := bytes.CutSuffix(raw, []byte("\n"))
+	if !ok {
+		return false
+	}
+	rest = bytes.TrimSuffix(rest, []byte("\r"))
+	return len(rest) == 0 && c.prevLF || bytes.HasSuffix(rest, []byte("\n"))
+}
+
+// tail makes a Cut frame of raw, which lacks its end.
 func (c *cutter) tail(raw []byte, first bool) Frame {
-	c.loneCR = c.loneCR || c.afterCR
 	if c.pos < len(raw) {
 		c.line(raw, span{c.pos, len(raw)}, first && c.pos == 0)
 	}

@@ -15,25 +15,31 @@ type Frame struct {
 	// Data is the value of the "data" lines, joined by line feeds. It is nil
 	// if there is none and empty, not nil, for an empty "data" line.
 	Data []byte
-	// LoneCR is true if a carriage return without a line feed ended one of the
-	// frame's lines, or the frame before it. Readers that know only line feeds
-	// (openai-go among them) then see other lines than the standard's.
+	// LoneCR is true if readers that know only line feeds (openai-go among
+	// them) may see another event here than the standard does: a carriage
+	// return without a line feed ended one of the frame's lines, or an earlier
+	// line, and such readers saw no blank line since.
 	LoneCR bool
-	// Cut is true if the input ended before the frame's blank line. The
-	// standard discards such a frame; many readers do not.
+	// Cut is true if the input ended before the frame did: before its blank
+	// line, or where half of the blank line's CRLF may be missing. The standard
+	// discards a frame without its blank line; many readers do not.
 	Cut bool
+
+	bom bool // Raw begins with a byte order mark that is not part of its line
 }
 
 // Closing returns the line ends that a frame which is Cut lacks, so that Raw
-// and Closing together are a whole frame. It is empty for other frames.
+// and Closing together are a whole frame to every reader. It is empty for other
+// frames.
 func (f Frame) Closing() string {
+	rest, cr := bytes.CutSuffix(f.Raw, []byte("\r"))
 	switch {
 	case !f.Cut:
 		return ""
-	case bytes.HasSuffix(f.Raw, []byte("\n")), bytes.HasSuffix(f.Raw, []byte("\r")):
+	case bytes.HasSuffix(rest, []byte("\n")), cr && len(rest) == 0:
 		return "\n"
 	}
-	return "\n\n"
+	return "\n\n" // behind a carriage return the first only completes a CRLF
 }
 
 // IsEvent reports whether the frame dispatches an event, that is, whether it
@@ -43,7 +49,11 @@ func (f Frame) IsEvent() bool { return f.Data != nil }
 // Ignored calls yield for each line of the frame that the standard gives no
 // meaning: comments, and lines whose field name is unknown.
 func (f Frame) Ignored(yield func(line []byte) bool) {
-	for rest := f.Raw; len(rest) > 0; {
+	rest := f.Raw
+	if f.bom {
+		rest = rest[len(byteOrderMark):]
+	}
+	for len(rest) > 0 {
 		i := bytes.IndexAny(rest, "\r\n")
 		line := rest
 		if i >= 0 {

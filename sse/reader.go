@@ -12,6 +12,8 @@ var ErrFrameTooLong = errors.New("event exceeds the size limit")
 // readSize is the least room a read gets once bytes have begun to arrive.
 const readSize = 16 << 10
 
+const maxEmptyReads = 100
+
 // Reader cuts an event stream into frames. It reads each byte once and looks at
 // each byte a fixed number of times, however small the reads. While it waits
 // for the next frame to begin it holds no buffer. Not safe for concurrent use.
@@ -28,14 +30,15 @@ type Reader struct {
 	hasNext bool
 
 	cut     cutter
-	started bool      // a line has been read: no byte order mark any more
+	started bool      // a frame has been cut: no byte order mark any more
+	empty   int       // reads in a row that returned nothing
 	tiny    [128]byte // what an idle stream waits with
 }
 
 // NewReader returns a reader of src that refuses frames over max bytes
 // (0: no limit) and borrows its buffers from pool.
 func NewReader(src io.Reader, pool *Buffers, max int) *Reader {
-	return &Reader{src: src, pool: pool, max: max}
+	return &Reader{src: src, pool: pool, max: max, cut: newCutter()}
 }
 
 // Next returns the next frame, reading as necessary. At the end of the input it
@@ -47,14 +50,15 @@ func (r *Reader) Next() (Frame, error) {
 			r.hasNext = false
 			return r.next, nil
 		}
-		if r.max > 0 && r.end-r.start > r.max {
-			return Frame{}, ErrFrameTooLong
+		if r.tooLong(r.end - r.start) {
+			r.drop()
+			r.err = ErrFrameTooLong
 		}
 		if r.err != nil {
 			if r.start < r.end {
-				return r.tail()
+				return r.tail(), nil
 			}
-			r.Release()
+			r.drop()
 			return Frame{}, r.err
 		}
 		r.fill()
@@ -68,40 +72,46 @@ func (r *Reader) Ready() bool {
 		return r.hasNext
 	}
 	n, ok := r.cut.scan(r.buf.B[r.start:r.end], !r.started)
-	if ok {
-		r.started = true
-		f := r.cut.frame(r.buf.B[r.start : r.start+n])
-		if r.max > 0 && n > r.max {
-			return false // Next finds it too long
-		}
-		r.start += n
-		r.next, r.hasNext = f, true
+	if !ok || r.tooLong(n) { // Next finds the pending bytes too long
+		return false
 	}
-	return ok
+	r.started = true
+	r.next, r.hasNext = r.cut.frame(r.buf.B[r.start:r.start+n]), true
+	r.start += n
+	return true
 }
 
-// Release gives the buffer back. The reader stays usable only for errors.
+func (r *Reader) tooLong(n int) bool { return r.max > 0 && n > r.max }
+
+// Release gives the buffer back. The reader stays usable only for errors: the
+// source's if there was one, else io.ErrClosedPipe.
 func (r *Reader) Release() {
+	r.drop()
+	r.next, r.hasNext = Frame{}, false
+	if r.err == nil {
+		r.err = io.ErrClosedPipe
+	}
+}
+
+func (r *Reader) drop() {
 	r.pool.Put(r.buf)
 	r.buf, r.start, r.end = nil, 0, 0
 }
 
 // tail returns the bytes behind the last whole frame, all at once.
-func (r *Reader) tail() (Frame, error) {
+func (r *Reader) tail() Frame {
 	raw := r.buf.B[r.start:r.end]
 	f := r.cut.tail(raw, !r.started)
 	r.start = r.end
-	return f, nil
+	return f
 }
 
 // fill reads once. A read that has to wait for the next frame's first byte
 // waits with the small array; the pooled buffer is borrowed when it came.
 func (r *Reader) fill() {
 	if r.start == r.end {
-		r.Release()
-		n, err := r.src.Read(r.tiny[:])
-		r.err = err
-		if n > 0 {
+		r.drop()
+		if n := r.read(r.tiny[:]); n > 0 {
 			r.buf = r.pool.Get(readSize)
 			r.end = copy(r.buf.B, r.tiny[:n])
 		}
@@ -110,9 +120,23 @@ func (r *Reader) fill() {
 	if len(r.buf.B)-r.end < readSize/4 {
 		r.makeRoom()
 	}
-	n, err := r.src.Read(r.buf.B[r.end:])
-	r.end += n
+	r.end += r.read(r.buf.B[r.end:])
+}
+
+// read keeps the source's error for later. A source that goes on returning
+// nothing at all would keep Next busy for ever.
+func (r *Reader) read(p []byte) int {
+	n, err := r.src.Read(p)
 	r.err = err
+	switch {
+	case n > 0 || err != nil:
+		r.empty = 0
+	case r.empty == maxEmptyReads:
+		r.err = io.ErrNoProgress
+	default:
+		r.empty++
+	}
+	return n
 }
 
 // makeRoom moves the pending bytes to the front, or to a buffer of twice the
