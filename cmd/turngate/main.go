@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 )
 
 // Exit codes.
@@ -33,6 +35,8 @@ type command struct {
 func commands(stdin io.Reader, stdout, stderr io.Writer) []command {
 	return []command{
 		{"mock", "serve recorded turns as an upstream", func(ctx context.Context, args []string) int {
+			ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+			defer stop()
 			return runMock(ctx, args, stdout, stderr)
 		}},
 		{"version", "show version, commit and Go version", func(_ context.Context, args []string) int {

@@ -37,8 +37,8 @@ func TestFaults(t *testing.T) {
 			want: []string{
 				`--nonsense: no such flag`,
 				`--wrong: no such flag`,
-				`"---": is no flag`,
-				`"stray": is an argument, and serve takes flags only`,
+				`arguments: "---" is no flag`,
+				`arguments: flags only, not "stray"`,
 				`--listen: needs a value`,
 			},
 		},

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"strconv"
 	"strings"
 )
 
@@ -59,7 +58,7 @@ func (l *loader) parseFlags(args []string) (map[string]string, error) {
 		case err != nil:
 			if strings.HasPrefix(err.Error(), "bad flag syntax") {
 				// Alone of all faults, this one is not consumed.
-				l.faults.add(strconv.Quote(rest[0]), "is no flag")
+				l.faults.add("arguments", "%s is no flag", quote(rest[0]))
 				args = rest[1:]
 				continue
 			}
@@ -71,7 +70,7 @@ func (l *loader) parseFlags(args []string) (map[string]string, error) {
 				rest = rest[1:]
 			}
 		case len(rest) > 0:
-			l.faults.add(strconv.Quote(rest[0]), "is an argument, and serve takes flags only")
+			l.faults.add("arguments", "flags only, not %s", quote(rest[0]))
 			rest = rest[1:]
 		default:
 			return given, nil
