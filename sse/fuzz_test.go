@@ -1,0 +1,113 @@
+package sse
+
+import (
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// FuzzReader: the Raw of all frames is the stream, and no frame depends on how
+// the bytes arrive.
+func FuzzReader(f *testing.F) {
+	for i, in := range corpus {
+		f.Add(in, uint64(i), uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, in string, seed uint64, most uint8) {
+		want := mustRead(t, whole(in))
+		if raw := rawOf(want); raw != in {
+			t.Fatalf("concatenated Raw = %q, want %q", raw, in)
+		}
+		for i, fr := range want {
+			if fr.Raw == "" || fr.Cut && i < len(want)-1 || fr.Cut != (fr.Closing != "") {
+				t.Fatalf("frame %d of %q = %+v", i, in, fr)
+			}
+		}
+		src := randomly(in, seed, int(most)+1)
+		src.withErr = seed%2 == 1
+		if diff := cmp.Diff(want, mustRead(t, src)); diff != "" {
+			t.Fatalf("%q in chunks (-whole +chunked):\n%s", in, diff)
+		}
+		for limit := range min(len(in), 12) {
+			a, aerr := readAll(whole(in), limit+1)
+			b, berr := readAll(every(in, 1), limit+1)
+			if diff := cmp.Diff(a, b); diff != "" || aerr != berr {
+				t.Fatalf("%q with limit %d: %v and %v (-whole +byte by byte):\n%s", in, limit+1, aerr, berr, diff)
+			}
+		}
+	})
+}
+
+// FuzzTee holds Tee to a model that writes frame after frame.
+func FuzzTee(f *testing.F) {
+	for i, in := range corpus {
+		f.Add(in, uint64(i), uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, in string, seed uint64, most uint8) {
+		w := &wire{}
+		if err := Tee(NewReader(randomly(in, seed, int(most)+1), &Buffers{}, 0), pass, w); err != io.EOF {
+			t.Fatal(err)
+		}
+		want := in
+		if frames := mustRead(t, whole(in)); len(frames) > 0 {
+			want += frames[len(frames)-1].Closing
+		}
+		if got := w.all(); got != want {
+			t.Fatalf("passing all: relayed %q, want %q", got, want)
+		}
+
+		// The same decisions for the model and for Tee.
+		var model string
+		var events int
+		decide := rand.New(rand.NewPCG(seed, 2))
+		for _, fr := range mustRead(t, whole(in)) {
+			out := ""
+			switch decision(decide) {
+			case passIt:
+				out = fr.Raw + fr.Closing
+			case replaceIt:
+				out = "data: new\n\n"
+			case shorten:
+				out = fr.Raw[:len(fr.Raw)/2]
+			}
+			model += out
+			if out != "" && fr.Is {
+				events++
+			}
+		}
+		decide = rand.New(rand.NewPCG(seed, 2))
+		w = &wire{}
+		Tee(NewReader(randomly(in, seed, int(most)+1), &Buffers{}, 0), func(fr Frame) ([]byte, error) {
+			switch decision(decide) {
+			case passIt:
+				return fr.Raw, nil
+			case replaceIt:
+				return []byte("data: new\n\n"), nil
+			case shorten:
+				return fr.Raw[:len(fr.Raw)/2], nil
+			}
+			return nil, nil
+		}, w)
+		if got := w.all(); got != model {
+			t.Fatalf("relayed %q, want %q", got, model)
+		}
+		n := 0
+		for _, e := range w.events {
+			n += e
+		}
+		if n != events {
+			t.Fatalf("%d events relayed, want %d", n, events)
+		}
+	})
+}
+
+const (
+	passIt = iota
+	replaceIt
+	dropIt
+	shorten
+)
+
+// decision passes half of the frames, so that runs of them are broken up.
+func decision(rnd *rand.Rand) int { return max(0, rnd.IntN(6)-2) }
