@@ -9,10 +9,7 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
 	"strconv"
-	"syscall"
 	"time"
 
 	"turngate/cmd/turngate/config"
@@ -38,8 +35,7 @@ type mockOptions struct {
 	knobs  mock.Turn // every turn is sent like this one
 }
 
-// runMock is the command "turngate mock": it serves until ctx ends, or the
-// process is told to stop.
+// runMock is the command "turngate mock": it serves until ctx ends.
 func runMock(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	log := log.New(stderr, "turngate mock: ", 0) // requests come at once; a logger takes turns
 	opts, err := parseMock(args, stdout)
@@ -54,8 +50,6 @@ func runMock(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		log.Print(err)
 		return exitUsage
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	if err := serveMock(ctx, opts.listen, upstream, stdout); err != nil {
 		log.Print(err)
 		return exitFailed
