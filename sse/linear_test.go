@@ -1,0 +1,106 @@
+package sse
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+// hostile streams invite quadratic work: a frame that arrives in many reads,
+// line ends of one kind only, many tiny lines.
+func hostile(size int) map[string]string {
+	return map[string]string{
+		"one line":        "data: " + strings.Repeat("x", size) + "\n\n",
+		"CR only":         strings.Repeat("data: x\r", size/8) + "\r",
+		"bare CR frames":  strings.Repeat("\r", size),
+		"CR in comments":  strings.Repeat(":\r", size/2),
+		"one-byte lines":  strings.Repeat("d\n", size/2) + "\n",
+		"tiny comments":   strings.Repeat(":\n", size/2),
+		"tiny data lines": strings.Repeat("data\n", size/5) + "\n",
+		"CR, then one LF": strings.Repeat("d\r", size/2) + "\n",
+		"LF, then one CR": strings.Repeat("d\n", size/2) + "\r\r",
+		"CRLF":            strings.Repeat("d\r\n", size/3) + "\r\n",
+	}
+}
+
+// movesOf serves s in reads of 100 bytes and watches the reader that reads it.
+type movesOf struct {
+	s     string
+	r     *Reader
+	buf   *Buffer // the reader's, after the read before
+	end   int
+	moved int // bytes that were copied within buffers or between them
+	again int // bytes that will be searched a second time
+}
+
+func (m *movesOf) Read(p []byte) (int, error) {
+	r := m.r
+	if r.buf != nil && (r.buf != m.buf || r.end != m.end) {
+		m.moved += r.end - r.start
+	}
+	m.again += r.end - r.start - r.cut.seen
+	if m.s == "" {
+		return 0, io.EOF
+	}
+	n := copy(p, m.s[:min(100, len(m.s))])
+	m.s = m.s[n:]
+	m.buf, m.end = r.buf, r.end+n
+	return n, nil
+}
+
+// The bytes that a reader moves are a small multiple of those it reads, however
+// small the reads, and after a read it goes on where it was.
+func TestMovesFewBytes(t *testing.T) {
+	for name, in := range hostile(4 << 20) {
+		t.Run(name, func(t *testing.T) {
+			src := &movesOf{s: in}
+			src.r = NewReader(src, &Buffers{}, 0)
+			for err := error(nil); err == nil; {
+				_, err = src.r.Next()
+			}
+			if src.moved > 3*len(in) {
+				t.Errorf("%d bytes moved for %d read", src.moved, len(in))
+			}
+			if src.again > 0 {
+				t.Errorf("%d bytes searched again", src.again)
+			}
+			t.Logf("%.3f bytes moved for each byte read", float64(src.moved)/float64(len(in)))
+		})
+	}
+}
+
+// lineEnd looks at each byte once for line feeds and once for carriage returns,
+// though it is called for each line and after each read: a stream of carriage
+// returns was otherwise searched to its end for each of them.
+func TestLineEndLooksTwice(t *testing.T) {
+	for name, in := range hostile(1 << 16) {
+		for _, step := range []int{1, 100, len(in)} {
+			b, c := []byte(in), newCutter()
+			looked := 0
+			for end := 0; end < len(b); {
+				end = min(end+step, len(b))
+				for c.seen < end {
+					from, lf := max(c.seen, c.noLF), c.lf
+					eol := c.lineEnd(b[:end])
+					if lf < c.seen { // line feeds were searched for
+						if c.lf < 0 {
+							looked += end - from
+						} else {
+							looked += c.lf + 1 - from
+						}
+					}
+					if eol < 0 {
+						looked += end - c.seen
+						c.seen = end
+						break
+					}
+					looked += eol + 1 - c.seen
+					c.seen = eol + 1
+				}
+			}
+			if looked > 2*len(in) {
+				t.Errorf("%s in reads of %d: looked at %d bytes, want at most 2 × %d", name, step, looked, len(in))
+			}
+		}
+	}
+}
