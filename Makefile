@@ -1,0 +1,54 @@
+# turngate. `make` builds; `make test` is what to run before a commit.
+
+GO ?= go
+# How long `make fuzz` and `make fuzz-long` run each fuzz target.
+FUZZTIME ?= 10s
+FUZZTIME_LONG ?= 10m
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+
+.PHONY: build test race demo bench full lint fuzz fuzz-long e2e docs release ci clean
+
+build: ## the binary, for this machine
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/turngate ./cmd/turngate
+
+test: ## all tests that need Go alone
+	$(GO) test ./...
+
+race: ## the same under the race detector
+	$(GO) test -race ./...
+
+demo: ## upstream, proxy and client in one process: what turngate does, shown
+	$(GO) run ./cmd/turngate demo
+
+bench: ## benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+lint: ## formatting, vet and staticcheck
+	.ci/lint
+
+fuzz: ## each fuzz target for a short time
+	.ci/fuzz $(FUZZTIME)
+
+fuzz-long: ## each fuzz target for a long time
+	.ci/fuzz $(FUZZTIME_LONG)
+
+e2e: ## real clients and services; those that are missing fail
+	.ci/with-tools $(GO) test -race -count=1 ./...
+
+full: lint race e2e fuzz-long bench ## all that there is; takes hours
+
+docs: ## the pages in docs/ that are made from code
+	$(GO) test ./cmd/turngate/config -run TestReference -update
+
+release: ## binaries for all platforms, in dist/
+	@set -e; for p in $(PLATFORMS); do \
+		out=dist/turngate-$${p%/*}-$${p#*/}; \
+		echo "$$out"; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -ldflags='-s -w' -o "$$out" ./cmd/turngate; \
+	done
+
+ci: ## what CI runs
+	bash .ci/run
+
+clean:
+	rm -rf bin dist
