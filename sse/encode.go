@@ -8,8 +8,9 @@ import (
 
 // AppendEvent appends one event in the form that OpenAI's servers use: an event
 // line, a data line, a blank line, each ended by a line feed. typ may be empty;
-// data must be free of line ends, as compact JSON is (others are split into
-// several data lines).
+// with a line end in it AppendEvent panics. data must be free of line ends and
+// not empty, as compact JSON is: others are split into several data lines, and
+// an empty data line at the end is lost.
 func AppendEvent(dst []byte, typ string, data []byte) []byte {
 	m := &gosse.Message{}
 	if typ != "" {

@@ -1,0 +1,82 @@
+package sse
+
+import (
+	"strings"
+	"testing"
+)
+
+// benchReader reads s, which is one frame, over and over.
+func benchReader(b *testing.B, s string, perRead int) {
+	b.Helper()
+	r := NewReader(&loop{s: s, n: perRead}, &Buffers{}, 0)
+	b.SetBytes(int64(len(s)))
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		if _, err := r.Next(); err != nil {
+			b.Fatal(err)
+		}
+		n++
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "frames/s")
+}
+
+func BenchmarkReader(b *testing.B) {
+	for name, perRead := range map[string]int{"a frame a read": len(delta), "4 KB reads": 4 << 10, "10-byte reads": 10} {
+		b.Run(name, func(b *testing.B) { benchReader(b, delta, perRead) })
+	}
+	b.Run("CRLF", func(b *testing.B) { benchReader(b, strings.ReplaceAll(delta, "\n", "\r\n"), 4<<10) })
+	b.Run("CR", func(b *testing.B) { benchReader(b, strings.ReplaceAll(delta, "\n", "\r"), 4<<10) })
+}
+
+func BenchmarkReaderLarge(b *testing.B) {
+	large := "event: response.completed\ndata: " + strings.Repeat("x", 500<<10) + "\n\n"
+	for name, perRead := range map[string]int{"16 KB reads": 16 << 10, "1400-byte reads": 1400, "100-byte reads": 100} {
+		b.Run(name, func(b *testing.B) { benchReader(b, large, perRead) })
+	}
+}
+
+// The MB/s of a kind must not fall from 1 MB to 8 MB.
+func BenchmarkReaderHostile(b *testing.B) {
+	for _, size := range []struct {
+		name string
+		n    int
+	}{{"1MB", 1 << 20}, {"8MB", 8 << 20}} {
+		for name, in := range hostile(size.n) {
+			b.Run(name+"/"+size.name, func(b *testing.B) {
+				b.SetBytes(int64(len(in)))
+				b.ReportAllocs()
+				for b.Loop() {
+					r := NewReader(&loop{s: in, n: 100}, &Buffers{}, 0)
+					for n := 0; n < len(in); {
+						f, err := r.Next()
+						if err != nil {
+							b.Fatal(err)
+						}
+						n += len(f.Raw)
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkTee(b *testing.B) {
+	for name, perRead := range map[string]int{"a frame a batch": len(delta), "4 KB reads": 4 << 10, "16 KB reads": 16 << 10} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(delta)))
+			b.ReportAllocs()
+			left := b.N
+			err := Tee(NewReader(&loop{s: delta, n: perRead}, &Buffers{}, 0), func(f Frame) ([]byte, error) {
+				if left--; left < 0 {
+					return nil, errStop
+				}
+				return f.Raw, nil
+			}, &devNull{left: b.N})
+			if err != errStop {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "frames/s")
+		})
+	}
+}
