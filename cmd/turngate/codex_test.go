@@ -1,0 +1,276 @@
+package main_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"turngate/proxy/mock"
+)
+
+// Models of Codex 0.171.0: the one declares its tools in tools[], the other, as
+// all current ones, in an additional_tools item, and calls functions/exec.
+const (
+	plainModel = "gpt-5.5"
+	liteModel  = "gpt-6.2-sol"
+)
+
+// codexRun is one run of "codex exec" and what the user saw of it.
+type codexRun struct {
+	Shown string // both streams, as the user sees them
+	Code  int
+	dir   string
+}
+
+// ran reports whether a command that writes the marker file was run.
+func (r *codexRun) ran() bool {
+	_, err := os.Stat(filepath.Join(r.dir, "marker"))
+	return err == nil
+}
+
+// messages returns the texts that the assistant said, in order.
+func (r *codexRun) messages() string {
+	var texts []string
+	for line := range strings.Lines(r.Shown) {
+		if item := gjson.Get(line, "item"); item.Get("type").String() == "agent_message" {
+			texts = append(texts, item.Get("text").String())
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// codexProvider is the configuration that docs and README give to users.
+func codexProvider(base string) string {
+	return `model_provider = "turngate"
+
+[model_providers.turngate]
+name = "turngate"
+base_url = "` + base + `"
+env_key = "OPENAI_API_KEY"
+`
+}
+
+// runCodex runs one turn with a home of its own. The command sandbox is off: the
+// commands are ours, and a container often cannot make one.
+func runCodex(t *testing.T, model, config string) *codexRun {
+	t.Helper()
+	bin := need(t, "CODEX_BIN", "TURNGATE_REQUIRE_CODEX")
+	home, dir := t.TempDir(), t.TempDir()
+	config += "\n[features]\nplugins = false\n\n[analytics]\nenabled = false\n"
+	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{
+		"CODEX_HOME=" + home, "HOME=" + home, "OPENAI_API_KEY=sk-test", "CODEX_API_KEY=sk-test", "NO_PROXY=127.0.0.1",
+	}
+	stdout, stderr, code := runClient(t, dir, env, bin,
+		"exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", model, "say hi")
+	run := &codexRun{Shown: stdout + stderr, Code: code, dir: dir}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("codex (exit code %d):\n%s", run.Code, run.Shown)
+		}
+	})
+	return run
+}
+
+// textTurn is a turn that says s.
+func textTurn(s string) mock.Turn {
+	return (&mock.Stream{ID: "resp_text"}).Created().Text(s).Completed().Turn()
+}
+
+// callTurn is a turn that makes one call.
+func callTurn(item mock.Item) mock.Turn {
+	return (&mock.Stream{ID: "resp_call"}).Created().Call(0, item).Completed().Turn()
+}
+
+// command is the arguments of exec_command for a shell command.
+func command(cmd string) string {
+	b, _ := json.Marshal(map[string]string{"cmd": cmd}) // a map of strings always encodes
+	return string(b)
+}
+
+// wantRequests checks how many turns arrived at the upstream.
+func wantRequests(t *testing.T, u *mock.Upstream, want int) []mock.Request {
+	t.Helper()
+	got := u.Requests()
+	if len(got) != want {
+		for i, r := range got {
+			t.Logf("request %d: %s %s, input ends in %s", i, r.Method, r.Path, gjson.GetBytes(r.Body, "input.@reverse.0"))
+		}
+		t.Fatalf("%d requests at the upstream, want %d", len(got), want)
+	}
+	return got
+}
+
+// TestCodex drives the real Codex CLI.
+func TestCodex(t *testing.T) {
+	need(t, "CODEX_BIN", "TURNGATE_REQUIRE_CODEX")
+	if isolate(t) {
+		return
+	}
+	bin := buildTurngate(t)
+
+	t.Run("text", func(t *testing.T) {
+		u, base := startUpstream(t, textTurn("good evening"))
+		g := startGate(t, bin, base)
+		run := runCodex(t, plainModel, codexProvider(g.URL))
+		wantRequests(t, u, 1)
+		if run.Code != 0 || run.messages() != "good evening" {
+			t.Errorf("exit code %d, messages %q", run.Code, run.messages())
+		}
+		if got := u.Requests()[0].Header.Get("Authorization"); got != "Bearer sk-test" {
+			t.Errorf("upstream got Authorization %q, want the client's", got)
+		}
+	})
+
+	t.Run("declared exec_command", func(t *testing.T) {
+		u, base := startUpstream(t,
+			callTurn(mock.FC("exec_command", command("touch marker; echo out-$((40+2))"))), textTurn("ran it"))
+		g := startGate(t, bin, base)
+		run := runCodex(t, plainModel, codexProvider(g.URL))
+		second := wantRequests(t, u, 2)[1]
+		output := gjson.GetBytes(second.Body, `input.#(type=="function_call_output").output`).String()
+		mustContain(t, "the call's output", output, "out-42")
+		if !run.ran() || run.messages() != "ran it" {
+			t.Errorf("command run: %t, messages %q", run.ran(), run.messages())
+		}
+	})
+
+	t.Run("declared in additional_tools", func(t *testing.T) {
+		script := `const r = await tools.exec_command({cmd: "touch marker; echo out-$((40+2))"}); text(JSON.stringify(r));`
+		u, base := startUpstream(t,
+			callTurn(mock.CTC("exec", script).With("namespace", "functions")), textTurn("ran it"))
+		g := startGate(t, bin, base)
+		run := runCodex(t, liteModel, codexProvider(g.URL))
+		requests := wantRequests(t, u, 2)
+		if first := requests[0].Body; gjson.GetBytes(first, "tools").Exists() ||
+			gjson.GetBytes(first, "input.0.type").String() != "additional_tools" {
+			t.Error("the model is not one that declares everything in additional_tools")
+		}
+		output := gjson.GetBytes(requests[1].Body, `input.#(type=="custom_tool_call_output").output`).String()
+		mustContain(t, "the call's output", output, "out-42")
+		if !run.ran() || run.messages() != "ran it" {
+			t.Errorf("command run: %t, messages %q", run.ran(), run.messages())
+		}
+	})
+
+	t.Run("undeclared", func(t *testing.T) { codexUndeclared(t, bin) })
+	t.Run("unreachable upstream", func(t *testing.T) { codexUnreachable(t, bin) })
+	t.Run("upstream 503", func(t *testing.T) { codexUnavailable(t, bin) })
+	t.Run("upgrade", func(t *testing.T) { codexUpgrade(t, bin) })
+}
+
+// codexUndeclared has the upstream call exec_command, which the lite model
+// registers but does not declare. Codex alone runs it (the control); behind
+// turngate the turn ends at once and says why.
+func codexUndeclared(t *testing.T, bin string) {
+	call := callTurn(mock.FC("exec_command", command("touch marker")))
+
+	t.Run("control", func(t *testing.T) {
+		u, base := startUpstream(t, call, textTurn("after"))
+		run := runCodex(t, liteModel, codexProvider(base))
+		wantRequests(t, u, 2)
+		if !run.ran() {
+			t.Error("without turngate the command was not run: the case shows nothing")
+		}
+	})
+	for name, model := range map[string]string{"lite": liteModel, "plain": plainModel} {
+		t.Run(name, func(t *testing.T) {
+			turn, tool := call, "exec_command"
+			if model == plainModel { // which declares exec_command
+				turn, tool = callTurn(mock.FC("rm_all", command("touch marker"))), "rm_all"
+			}
+			u, base := startUpstream(t, turn, textTurn("after"))
+			g := startGate(t, bin, base)
+			run := runCodex(t, model, codexProvider(g.URL))
+			wantRequests(t, u, 1)
+			if run.ran() {
+				t.Error("the undeclared command was run")
+			}
+			if run.Code != 1 {
+				t.Errorf("exit code %d, want 1", run.Code)
+			}
+			mustContain(t, "what the user sees", run.Shown, tool, "does not declare")
+			if strings.Contains(run.Shown, "stream disconnected") {
+				t.Error("the user is told of a lost connection")
+			}
+			if n := len(g.tap.exchanges()); n != 1 {
+				t.Errorf("%d requests arrived at turngate, want 1", n)
+			}
+			for _, e := range g.tap.exchanges() {
+				if strings.Contains(e.Body, "touch marker") {
+					t.Errorf("the refused call's arguments reached the client:\n%s", e.Body)
+				}
+			}
+		})
+	}
+}
+
+// codexUnreachable counts what arrives when nobody listens at the upstream.
+func codexUnreachable(t *testing.T, bin string) {
+	base := closedURL(t)
+	g := startGate(t, bin, base)
+	run := runCodex(t, plainModel, codexProvider(g.URL))
+	if n := len(g.tap.exchanges()); n < 1 || n > 6 {
+		t.Errorf("%d requests arrived at turngate, want 1 to 6", n)
+	}
+	if run.Code != 1 {
+		t.Errorf("exit code %d, want 1", run.Code)
+	}
+	mustNotShow(t, "codex", run.Shown, base)
+	for _, e := range g.tap.exchanges() {
+		mustNotShow(t, "turngate", e.Body, base)
+	}
+}
+
+// codexUnavailable has the upstream answer each turn with 503: passed on as it
+// is, Codex would send 30.
+func codexUnavailable(t *testing.T, bin string) {
+	u, base := startUpstream(t, mock.Turn{
+		Status: http.StatusServiceUnavailable,
+		Body:   []byte(`{"error":{"message":"the model is being moved","type":"server_error","param":null,"code":"busy"}}`),
+	})
+	g := startGate(t, bin, base)
+	run := runCodex(t, plainModel, codexProvider(g.URL))
+	if n := len(g.tap.exchanges()); n < 1 || n > 6 {
+		t.Errorf("%d requests arrived at turngate, want 1 to 6", n)
+	}
+	if n := u.Counts().Received; n > 6 {
+		t.Errorf("%d requests arrived at the upstream, want at most 6", n)
+	}
+	mustContain(t, "what the user sees", run.Shown, "the model is being moved")
+	mustNotShow(t, "codex", run.Shown, base)
+}
+
+// codexUpgrade lets Codex try a WebSocket first, as its built-in provider does
+// and one with supports_websockets may.
+func codexUpgrade(t *testing.T, bin string) {
+	for name, config := range map[string]func(base string) string{
+		"built-in provider":   func(base string) string { return "openai_base_url = \"" + base + "\"\n" },
+		"supports_websockets": func(base string) string { return codexProvider(base) + "supports_websockets = true\n" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			u, base := startUpstream(t, textTurn("over http"))
+			g := startGate(t, bin, base)
+			run := runCodex(t, plainModel, config(g.URL))
+			wantRequests(t, u, 1)
+			if run.Code != 0 || run.messages() != "over http" {
+				t.Errorf("exit code %d, messages %q", run.Code, run.messages())
+			}
+			var got []string
+			for _, e := range g.tap.exchanges() {
+				got = append(got, e.Method+" "+e.Path+" "+http.StatusText(e.Status))
+			}
+			want := "GET /v1/responses Upgrade Required, POST /v1/responses OK"
+			if strings.Join(got, ", ") != want {
+				t.Errorf("requests: %q, want %q", got, want)
+			}
+		})
+	}
+}
