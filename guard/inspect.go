@@ -301,3 +301,17 @@ func hidesCall(f sse.Frame) bool {
 	}
 	return false
 }
+
+// Account notes what a frame says of a turn that has been refused: what the
+// upstream spends after the refusal is still spent (S5). It judges nothing.
+func (g *Guard) Account(f sse.Frame) {
+	kind := kindOfEvent(eventType(f))
+	if f.Data == nil || kind == KindOther || kind == KindItemDone || !valid(f.Data) {
+		return
+	}
+	g.turn.note(kind, parse(f.Data))
+}
+
+// Valid reports whether b is one JSON value, read as strictly as a frame that
+// could carry a call.
+func Valid(b []byte) bool { return valid(b) }

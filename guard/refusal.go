@@ -128,14 +128,16 @@ func optional(s string) *string {
 	return &s
 }
 
-// shown makes a string from upstream fit to be shown: no control or formatting
-// characters, at most 100 characters.
-func shown(s string) string {
-	n := 0
+// shown makes a name from upstream fit to be shown.
+func shown(s string) string { return Shown(s, maxShown) }
+
+// Shown makes a text from a stranger fit to be shown: at most n characters, and
+// U+FFFD for those that control or format.
+func Shown(s string, n int) string {
 	return strings.Map(func(r rune) rune {
-		n++
+		n--
 		switch {
-		case n > maxShown:
+		case n < 0:
 			return -1
 		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
 			return '\uFFFD'

@@ -1,0 +1,142 @@
+package proxy
+
+import (
+	"runtime"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"turngate/guard"
+)
+
+// outcome is what a client was told of a turn.
+type outcome string
+
+const (
+	outcomeCompleted     outcome = "completed"
+	outcomeIncomplete    outcome = "incomplete"
+	outcomeFailed        outcome = "failed"
+	outcomeRefused       outcome = "refused"
+	outcomeClientGone    outcome = "client_gone"
+	outcomeTruncated     outcome = "truncated"
+	outcomeTimeout       outcome = "timeout"
+	outcomeUpstreamError outcome = "upstream_error"
+	outcomeLocalError    outcome = "local_error"
+)
+
+// upstreamOutcome is what an upstream did, whatever the client was told (S10).
+type upstreamOutcome string
+
+const (
+	upstreamCompleted  upstreamOutcome = "completed"
+	upstreamIncomplete upstreamOutcome = "incomplete"
+	upstreamFailed     upstreamOutcome = "failed"
+	upstreamTruncated  upstreamOutcome = "truncated"
+	upstreamTimedOut   upstreamOutcome = "timeout"
+	upstreamHTTPError  upstreamOutcome = "http_error"
+	upstreamUnreached  upstreamOutcome = "unreachable"
+	upstreamCancelled  upstreamOutcome = "cancelled"
+	upstreamNotAsked   upstreamOutcome = ""        // the turn ended before: not counted
+	upstreamPending    upstreamOutcome = "pending" // still being read, after a refusal
+)
+
+// metrics are the counters of a proxy. No label takes a value that a client or
+// an upstream can invent (O7).
+type metrics struct {
+	registry *prometheus.Registry
+	turns    *prometheus.CounterVec
+	refusals *prometheus.CounterVec
+	guards   *prometheus.CounterVec
+	outcomes *prometheus.CounterVec
+	unusual  *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	first    *prometheus.HistogramVec
+	events   *prometheus.CounterVec
+	bytes    *prometheus.CounterVec
+	active   *prometheus.GaugeVec
+	tokens   *prometheus.CounterVec
+	upErrors *prometheus.CounterVec
+}
+
+// durationBuckets reach from a local error to the longest turns of agents.
+var durationBuckets = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800}
+
+func newMetrics(version string) *metrics {
+	m := &metrics{registry: prometheus.NewRegistry()}
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+		m.registry.MustRegister(c)
+		return c
+	}
+	histogram := func(name, help string) *prometheus.HistogramVec {
+		h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: durationBuckets}, []string{"upstream"})
+		m.registry.MustRegister(h)
+		return h
+	}
+	m.turns = counter("turngate_turns_total", "Turns by what the client was told.", "upstream", "transport", "outcome")
+	m.refusals = counter("turngate_refusals_total", "Findings of the guard, refused or only reported.", "upstream", "reason", "item_type", "mode")
+	m.guards = counter("turngate_guard_total", "Turns by whether the undeclared rule was in force.", "upstream", "state")
+	m.outcomes = counter("turngate_upstream_outcomes_total", "Turns by what the upstream did, whatever the client was told.", "upstream", "outcome")
+	m.unusual = counter("turngate_unusual_total", "Odd things that were let pass, or late events that were dropped.", "upstream", "kind")
+	m.duration = histogram("turngate_turn_duration_seconds", "Time from the request to the end of the answer.")
+	m.first = histogram("turngate_first_event_seconds", "Time from the request to the first event or JSON answer.")
+	m.events = counter("turngate_events_total", "Stream events relayed to clients.", "upstream")
+	m.bytes = counter("turngate_stream_bytes_total", "Bytes of event streams relayed to clients.", "upstream")
+	m.tokens = counter("turngate_tokens_total", "Tokens that upstreams reported, refused turns included.", "upstream", "kind")
+	m.upErrors = counter("turngate_upstream_errors_total", "Faults between turngate and the upstream.", "upstream", "kind")
+	m.active = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "turngate_active_streams", Help: "Turns being answered now."}, []string{"upstream"})
+	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "turngate_build_info", Help: "Version of the running binary; always 1."}, []string{"version", "goversion"})
+	info.WithLabelValues(version, runtime.Version()).Set(1)
+	m.registry.MustRegister(m.active, info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// noUpstream is the label of turns that ended before one was chosen.
+const noUpstream = "none"
+
+// upstreamMetrics are the counters of one upstream, those of the stream loop
+// looked up beforehand.
+type upstreamMetrics struct {
+	*metrics
+	name          string
+	events, bytes prometheus.Counter
+	active        prometheus.Gauge
+	duration      prometheus.Observer
+	first         prometheus.Observer
+}
+
+func (m *metrics) forUpstream(name string) *upstreamMetrics {
+	return &upstreamMetrics{
+		metrics: m, name: name,
+		events:   m.events.WithLabelValues(name),
+		bytes:    m.bytes.WithLabelValues(name),
+		active:   m.active.WithLabelValues(name),
+		duration: m.duration.WithLabelValues(name),
+		first:    m.first.WithLabelValues(name),
+	}
+}
+
+func (m *upstreamMetrics) refusal(r *guard.Refusal, mode guard.Mode) {
+	m.refusals.WithLabelValues(m.name, r.Reason, itemTypeLabel(r.ItemType), mode.String()).Inc()
+}
+
+func (m *upstreamMetrics) spent(u guard.Usage) {
+	for _, k := range [...]struct {
+		kind string
+		n    int64
+	}{{"input", u.Input}, {"cached_input", u.CachedInput}, {"output", u.Output}, {"reasoning", u.Reasoning}} {
+		if k.n > 0 {
+			m.tokens.WithLabelValues(m.name, k.kind).Add(float64(k.n))
+		}
+	}
+}
+
+// itemTypeLabel keeps the label to known item types.
+func itemTypeLabel(t string) string {
+	switch t {
+	case "function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call",
+		"computer_call", "tool_search_call", "mcp_approval_request", "event":
+		return t
+	}
+	return "other"
+}

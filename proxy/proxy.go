@@ -1,0 +1,132 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"turngate/sse"
+)
+
+// Causes with which a turn's upstream request is cancelled.
+var (
+	errClientGone    = errors.New("client went away")
+	errHeaderTimeout = errors.New("no response head within the header timeout")
+	errIdle          = errors.New("upstream silent for longer than the idle timeout")
+	errDrained       = errors.New("drain timeout")
+	errShutdown      = errors.New("proxy is shutting down")
+)
+
+// Proxy serves turns. Make one with New; its methods are safe for concurrent
+// use.
+type Proxy struct {
+	settings atomic.Pointer[settings]
+	metrics  *metrics
+	buffers  sse.Buffers
+
+	ready   atomic.Bool
+	active  atomic.Int64   // turns being served
+	running sync.WaitGroup // turns, and what is read on after they ended
+
+	stopping context.Context // done when running turns are to be cut
+	stop     context.CancelFunc
+}
+
+// settings is a configuration at work. A turn keeps the one it began with.
+type settings struct {
+	Config
+	routes []*route
+}
+
+// New returns a proxy for cfg, not yet ready (see SetReady). The error says
+// what in cfg cannot work.
+func New(cfg Config) (*Proxy, error) {
+	p := &Proxy{metrics: newMetrics(cfg.Version)}
+	p.stopping, p.stop = context.WithCancel(context.Background())
+	if err := p.Reload(cfg); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Reload makes turns from now on use cfg. Running ones end as they began. On an
+// error nothing has changed. Calls must not overlap.
+func (p *Proxy) Reload(cfg Config) error {
+	if len(cfg.Upstreams) == 0 {
+		return errors.New("no upstream")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	next := &settings{Config: cfg}
+	next.Upstreams = slices.Clone(cfg.Upstreams)
+	for i := range next.Upstreams {
+		r, err := newRoute(&next.Upstreams[i], p.metrics)
+		if err != nil {
+			return err
+		}
+		next.routes = append(next.routes, r)
+	}
+	if old := p.settings.Swap(next); old != nil {
+		old.closeIdle()
+	}
+	return nil
+}
+
+// closeIdle closes the connections that no turn uses; the others close when
+// their turns end, or stay idle for a bounded time.
+func (s *settings) closeIdle() {
+	for _, r := range s.routes {
+		r.transport.CloseIdleConnections()
+	}
+}
+
+// SetReady says what /readyz answers.
+func (p *Proxy) SetReady(ready bool) { p.ready.Store(ready) }
+
+// Shutdown makes /readyz say 503 and waits for running turns to end. When ctx
+// ends first, the rest are cut: their clients get a response.failed with code
+// proxy_shutdown. It returns when every turn is gone. No turn may be started
+// after it was called.
+func (p *Proxy) Shutdown(ctx context.Context) error {
+	p.SetReady(false)
+	cut := context.AfterFunc(ctx, p.stop)
+	defer cut()
+	p.running.Wait()
+	p.stop()
+	p.settings.Load().closeIdle()
+	return nil
+}
+
+// Handler serves clients.
+func (p *Proxy) Handler() http.Handler { return http.HandlerFunc(p.serve) }
+
+// serve routes by the cleaned path: what an upstream would clean must not get
+// past the gate.
+func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
+	ex := p.newExchange(w, r)
+	clean := path.Clean("/" + r.URL.Path)
+	rest, ok := strings.CutPrefix(clean, "/v1/")
+	switch {
+	case !ok:
+		ex.fail(notFound(clean))
+	case rest == "responses" && isUpgrade(r.Header):
+		ex.fail(websocketUnsupported())
+	case rest == "responses" && r.Method == http.MethodPost:
+		p.serveTurn(ex)
+	default:
+		p.servePassed(ex, rest)
+	}
+}
+
+// isUpgrade reports whether the client asks for another protocol. Codex tries
+// WebSocket first and falls back to HTTP at once only on 426.
+func isUpgrade(h http.Header) bool {
+	return h.Get("Upgrade") != "" || hasToken(h["Connection"], "upgrade")
+}

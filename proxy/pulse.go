@@ -1,0 +1,78 @@
+package proxy
+
+import (
+	"io"
+	"sync/atomic"
+	"time"
+)
+
+// pulse watches an upstream's body for silence. It is the reader of the body:
+// every byte counts as life, and only time spent waiting for the upstream
+// counts as silence, not time spent on a slow client.
+type pulse struct {
+	src    io.Reader
+	idle   time.Duration // 0: silence is allowed
+	cancel func(error)   // told errIdle
+	start  time.Time
+
+	waiting atomic.Int64 // when the read in progress began, since start; 0: none
+	timer   *time.Timer
+	stream  atomic.Pointer[stream] // gets its heartbeats from the same timer
+}
+
+func newPulse(t *turn, src io.Reader) *pulse {
+	p := &pulse{src: src, idle: t.route.IdleTimeout, cancel: t.cancel, start: time.Now()}
+	if p.idle > 0 {
+		p.timer = time.AfterFunc(p.idle, p.tick)
+	}
+	return p
+}
+
+// Read reads the body.
+func (p *pulse) Read(b []byte) (int, error) {
+	p.waiting.Store(int64(max(time.Since(p.start), 1)))
+	n, err := p.src.Read(b)
+	p.waiting.Store(0)
+	return n, err
+}
+
+// beat makes the pulse call s.beat while it is due.
+func (p *pulse) beat(s *stream) {
+	p.stream.Store(s)
+	if p.timer == nil {
+		p.timer = time.AfterFunc(s.cfg.Heartbeat, p.tick)
+		return
+	}
+	p.timer.Reset(s.cfg.Heartbeat)
+}
+
+// tick runs when something may be due, and sets the timer for what is next.
+func (p *pulse) tick() {
+	next := time.Duration(1<<63 - 1)
+	if p.idle > 0 {
+		next = p.idle
+		if since := p.waiting.Load(); since > 0 {
+			next = p.idle - (time.Since(p.start) - time.Duration(since))
+		}
+		if next <= 0 {
+			p.cancel(errIdle)
+			return
+		}
+	}
+	if s := p.stream.Load(); s != nil {
+		due, more := s.beat()
+		if !more {
+			return
+		}
+		next = min(next, due)
+	}
+	p.timer.Reset(next)
+}
+
+// stop ends the watch. A tick that is running may still finish; it does no harm
+// to a stream that has ended.
+func (p *pulse) stop() {
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+}

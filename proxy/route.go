@@ -1,0 +1,90 @@
+package proxy
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"time"
+)
+
+// route is an upstream at work: its settings, its connections and its counters.
+type route struct {
+	*Upstream
+	base          *url.URL // without user info
+	injects       bool
+	authorization string
+	transport     *http.Transport
+	m             *upstreamMetrics
+}
+
+func newRoute(u *Upstream, m *metrics) (*route, error) {
+	if u.BaseURL == nil || u.BaseURL.Host == "" {
+		return nil, fmt.Errorf("upstream %q: no base URL", u.Name)
+	}
+	for _, glob := range append(u.Models[:len(u.Models):len(u.Models)], u.HostedCalls...) {
+		if _, err := path.Match(glob, ""); err != nil {
+			return nil, fmt.Errorf("upstream %q: pattern %q: %w", u.Name, glob, err)
+		}
+	}
+	base := *u.BaseURL
+	base.User = nil
+	return &route{
+		Upstream: u, base: &base, injects: u.InjectsKey(), authorization: authorization(u),
+		transport: newTransport(), m: m.forUpstream(u.Name),
+	}, nil
+}
+
+// newTransport returns the connections to one upstream.
+func newTransport() *http.Transport {
+	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            dialer.DialContext,
+		TLSHandshakeTimeout:    15 * time.Second,
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true,
+		MaxIdleConns:           0,    // no limit over all hosts: there is one
+		MaxIdleConnsPerHost:    1024, // the default of 2 would dial for nearly every turn
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: 256 << 10,
+	}
+}
+
+// routeFor returns the upstream for a model: the first with a matching glob,
+// else the first without globs. A request without a model goes to the one
+// without globs, else to the first. nil means that no upstream takes the model.
+func (s *settings) routeFor(model string) *route {
+	var rest *route
+	for _, r := range s.routes {
+		if len(r.Models) == 0 && rest == nil {
+			rest = r
+		}
+		for _, glob := range r.Models {
+			if ok, _ := path.Match(glob, model); ok && model != "" {
+				return r
+			}
+		}
+	}
+	if rest == nil && model == "" {
+		return s.routes[0]
+	}
+	return rest
+}
+
+// target returns the URL of a path under the upstream's base. rest is a cleaned
+// path, in escaped form.
+func (r *route) target(rest, query string) *url.URL {
+	u := *r.base
+	u.RawPath = ""
+	joined := u.JoinPath(rest)
+	joined.RawQuery = query
+	if r.base.RawQuery != "" {
+		joined.RawQuery = r.base.RawQuery
+		if query != "" {
+			joined.RawQuery += "&" + query
+		}
+	}
+	return joined
+}

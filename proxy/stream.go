@@ -1,0 +1,276 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"turngate/guard"
+	"turngate/sse"
+)
+
+// errRefused ends a stream whose guard has refused.
+var errRefused = errors.New("turn refused")
+
+// errNoTerminal ends a stream that said [DONE] before any terminal event.
+var errNoTerminal = errors.New("no terminal event before [DONE]")
+
+// errWrite wraps what went wrong on the client's side.
+var errWrite = errors.New("cannot write to the client")
+
+// stream relays one event stream in lockstep: read what has arrived, judge each
+// frame, write what may pass, read again. One goroutine does all of it, so the
+// verdict cannot race the relay and a slow client slows the upstream down. Only
+// heartbeats come from elsewhere, under mu.
+type stream struct {
+	*turn
+	resp   *http.Response
+	reader *sse.Reader
+	pulse  *pulse
+	client *http.ResponseController
+
+	mu         sync.Mutex // held for every write to the client
+	begun      bool       // the head has gone out
+	ended      bool       // nothing may be written any more
+	lastSent   time.Time
+	deadlineAt time.Time // when the write deadline was last moved
+}
+
+// relayStream relays an answer that is an event stream.
+func (t *turn) relayStream(resp *http.Response, body *sniffed, pulse *pulse) {
+	t.transport = "sse"
+	s := &stream{turn: t, resp: resp, pulse: pulse, client: http.NewResponseController(t.w)}
+	s.reader = sse.NewReader(body, &t.p.buffers, int(t.cfg.MaxEventBytes))
+	if t.cfg.Heartbeat > 0 {
+		pulse.beat(s)
+	}
+	err := sse.Tee(s.reader, s.inspect, s)
+	pulse.stop()
+	s.finish(err)
+	s.close()
+}
+
+// inspect judges a frame before it is relayed, and says what is relayed for it.
+func (s *stream) inspect(f sse.Frame) ([]byte, error) {
+	kind, refusal := s.guard.Inspect(f)
+	if refusal != nil {
+		return nil, errRefused
+	}
+	switch kind {
+	case guard.KindLate:
+		s.route.m.unusual.WithLabelValues(s.route.Name, "late_event").Inc()
+		return nil, nil
+	case guard.KindBroken: // the stream was cut inside an event
+		return nil, nil
+	case guard.KindDone:
+		if s.guard.Turn().Terminal == guard.KindNone && !s.route.PassMissingEnd {
+			return nil, errNoTerminal
+		}
+	case guard.KindCompleted, guard.KindIncomplete, guard.KindFailed:
+		// The upstream has said all; it gets a little time to close.
+		s.cancelAfter(s.cfg.DrainTimeout)
+	}
+	return f.Raw, nil
+}
+
+// cancelAfter cancels the upstream request after d, if it is still running.
+func (s *stream) cancelAfter(d time.Duration) {
+	timer := time.AfterFunc(d, func() { s.cancel(errDrained) })
+	context.AfterFunc(s.ctx, func() { timer.Stop() })
+}
+
+// Relay implements sse.Sink: it writes whole frames and flushes them.
+func (s *stream) Relay(frames []byte, events int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.begun {
+		s.begin()
+	}
+	if events > 0 && s.firstAt.IsZero() {
+		s.firstAt = time.Now()
+	}
+	s.route.m.events.Add(float64(events))
+	s.route.m.bytes.Add(float64(len(frames)))
+	return s.write(frames, events > 0)
+}
+
+// begin sends the head. It waits for the first frame, so that an answer that
+// turns out to be none can still get a status of its own.
+func (s *stream) begin() {
+	s.begun = true
+	h := s.w.Header()
+	copyResponseHeader(h, s.resp.Header)
+	h["Cache-Control"] = []string{"no-cache, no-transform"}
+	h["X-Accel-Buffering"] = []string{"no"}
+	if h["Content-Type"] == nil {
+		h["Content-Type"] = []string{"text/event-stream; charset=utf-8"}
+	}
+	s.w.WriteHeader(s.resp.StatusCode)
+}
+
+// write sends bytes to the client now. mu is held. A client that takes nothing
+// for as long as an upstream may be silent is given up.
+func (s *stream) write(b []byte, event bool) error {
+	now := time.Now()
+	if limit := s.route.IdleTimeout; limit > 0 && now.Sub(s.deadlineAt) > limit/4 {
+		s.deadlineAt = now
+		s.client.SetWriteDeadline(now.Add(limit))
+	}
+	if event || !s.codex {
+		s.lastSent = now // Codex's idle timer does not count comments
+	}
+	if _, err := s.w.Write(b); err != nil {
+		return errors.Join(errWrite, err)
+	}
+	if err := s.client.Flush(); err != nil {
+		return errors.Join(errWrite, err)
+	}
+	return nil
+}
+
+// beat sends a sign of life if the client has had none for the heartbeat
+// interval, and returns when to ask again; more is false once the stream has
+// ended.
+func (s *stream) beat() (due time.Duration, more bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	interval := s.cfg.Heartbeat
+	switch quiet := time.Since(s.lastSent); {
+	case s.ended:
+		return 0, false
+	case s.firstAt.IsZero():
+		return interval, true
+	case quiet < interval:
+		return interval - quiet, true
+	}
+	sign := ": keepalive\n\n"
+	if s.codex {
+		sign = "data: {\"type\":\"keepalive\"}\n\n"
+	}
+	if err := s.write([]byte(sign), true); err != nil {
+		s.cancel(errClientGone)
+		return 0, false
+	}
+	return interval, true
+}
+
+// finish ends the client's answer by how the loop ended.
+func (s *stream) finish(err error) {
+	t := s.guard.Turn()
+	if errors.Is(err, sse.ErrFrameTooLong) && t.Terminal == guard.KindNone {
+		s.guard.Oversized(s.cfg.MaxEventBytes)
+		err = errRefused
+	}
+	switch {
+	case errors.Is(err, errRefused):
+		s.refuse()
+	case t.Terminal != guard.KindNone: // whatever came after it
+		s.outcome = outcomeOf(t.Terminal)
+		s.end(upstreamOutcomeOf(t.Terminal))
+	case errors.Is(err, errWrite):
+		s.outcome, s.failure = outcomeClientGone, clientGone()
+		s.failure.cause = err
+		s.end(upstreamCancelled)
+	case err == io.EOF && s.route.PassMissingEnd && s.begun:
+		s.outcome = outcomeCompleted
+		s.end(upstreamCompleted)
+	case err == io.EOF && !s.begun:
+		s.end(upstreamHTTPError)
+		s.fail(protocolError(errors.New("event stream without an event")))
+	default:
+		f, o := s.broken(err)
+		s.end(o)
+		s.endWith(f)
+	}
+}
+
+// broken says what a body means that ended or broke before the turn did.
+func (t *turn) broken(err error) (*failure, upstreamOutcome) {
+	switch cause := context.Cause(t.ctx); {
+	case errors.Is(cause, errClientGone):
+		return clientGone(), upstreamCancelled
+	case errors.Is(cause, errIdle):
+		return stalled(), upstreamTimedOut
+	case errors.Is(cause, errShutdown):
+		return shuttingDown(), upstreamCancelled
+	}
+	if e := t.guard.Turn().Error; e.Seen {
+		f := upstreamFailure(http.StatusBadGateway, e.Code, e.Message)
+		f.outcome = outcomeFailed
+		return f, upstreamFailed
+	}
+	return truncated(err), upstreamTruncated
+}
+
+// refuse ends the client's answer at once and reads the upstream on for a short
+// time, so that what was spent is still accounted (S5).
+func (s *stream) refuse() {
+	s.upstream = upstreamPending
+	s.leave()
+	s.endWith(refused(s.guard.Refused()))
+	s.cancelAfter(s.cfg.DrainTimeout)
+	s.p.running.Add(1)
+	body := s.resp.Body
+	reader := s.reader
+	s.reader = nil
+	go s.drain(reader, body)
+}
+
+// drain reads what is left of a refused stream, for the accounts only.
+func (s *stream) drain(reader *sse.Reader, body io.Closer) {
+	defer s.p.running.Done()
+	err := error(nil)
+	for err == nil && s.guard.Turn().Terminal == guard.KindNone {
+		var f sse.Frame
+		if f, err = reader.Next(); err == nil {
+			s.guard.Account(f)
+		}
+	}
+	o := upstreamOutcomeOf(s.guard.Turn().Terminal)
+	if s.guard.Turn().Terminal == guard.KindNone {
+		if o = upstreamTruncated; context.Cause(s.ctx) != nil || errors.Is(err, sse.ErrFrameTooLong) {
+			o = upstreamCancelled
+		}
+	}
+	s.end(o)
+	body.Close()
+	reader.Release()
+	s.accountUpstream()
+}
+
+// endWith ends the client's answer with a failure: as events if the client
+// waits for a stream's, else as the HTTP error it still can be.
+func (s *stream) endWith(f *failure) {
+	s.failure, s.outcome = f, f.outcome
+	if f.outcome == outcomeClientGone {
+		return
+	}
+	if !s.begun && f.refusal == nil {
+		s.fail(f)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	if !s.begun {
+		s.begin()
+	}
+	if err := s.write(s.failureEvents(s.guard.Turn(), f), true); err != nil && f.refusal == nil {
+		s.outcome = outcomeClientGone
+	}
+}
+
+// close lets nothing be written any more and gives back what the stream holds.
+func (s *stream) close() {
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
+	s.client.SetWriteDeadline(time.Time{})
+	if s.reader != nil {
+		s.reader.Release()
+		s.resp.Body.Close()
+	}
+}

@@ -1,0 +1,209 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"turngate/guard"
+)
+
+// turn is a create request on its way: an exchange, where it goes, what the
+// guard says of its answer, and how it ended.
+type turn struct {
+	*exchange
+	route   *route
+	guard   *guard.Guard
+	request *guard.Request
+	ctx     context.Context // of the upstream request
+	cancel  context.CancelCauseFunc
+	leave   func() bool // stop cancelling ctx when the client goes away
+
+	transport string // "sse" or "json": what the answer is
+	outcome   outcome
+	upstream  upstreamOutcome
+	failure   *failure // what the client was told, if it was not the upstream's answer
+	status    int      // of the upstream's head
+	firstAt   time.Time
+}
+
+// serveTurn takes a turn from request to end.
+func (p *Proxy) serveTurn(ex *exchange) {
+	ex.turn = true
+	p.running.Add(1)
+	defer p.running.Done()
+	t := &turn{exchange: ex, transport: "json"}
+	defer func() { t.account() }()
+
+	if n := p.active.Add(1); ex.cfg.MaxStreams > 0 && n > int64(ex.cfg.MaxStreams) {
+		p.active.Add(-1)
+		t.fail(overloaded())
+		return
+	}
+	defer p.active.Add(-1)
+	t.run()
+}
+
+func (t *turn) run() {
+	body, f := t.readBody()
+	if f != nil {
+		t.fail(f)
+		return
+	}
+	if f := t.read(body); f != nil {
+		body.release()
+		t.fail(f)
+		return
+	}
+	t.route.m.active.Inc()
+	defer t.route.m.active.Dec()
+	t.newContext()
+	resp, f := t.send(body)
+	body.release() // the transport keeps a hold of its own while it needs one
+	if f != nil {
+		t.fail(f)
+		return
+	}
+	t.answer(resp)
+}
+
+// read understands the request and chooses the upstream.
+func (t *turn) read(b *body) *failure {
+	req, err := guard.ReadRequest(b.bytes)
+	if err != nil {
+		e, _ := errors.AsType[*guard.RequestError](err)
+		return invalidRequest(e)
+	}
+	t.request, t.model, t.plain = req, req.Model, !req.Stream
+	if req.Stream {
+		t.transport = "sse"
+	}
+	t.route = t.cfg.routeFor(req.Model)
+	if t.route == nil {
+		return modelNotFound(req.Model)
+	}
+	t.guard = guard.New(req.Catalog, guard.Options{
+		Undeclared:  t.route.Undeclared,
+		HostedCalls: t.route.HostedCalls,
+		OnRefusal:   t.onRefusal,
+		OnUnusual:   func(kind string) { t.route.m.unusual.WithLabelValues(t.route.Name, kind).Inc() },
+	})
+	t.route.m.guards.WithLabelValues(t.route.Name, t.guard.State()).Inc()
+	return nil
+}
+
+func (t *turn) onRefusal(r *guard.Refusal, mode guard.Mode) {
+	r.Upstream, r.RequestID = t.route.Name, t.id
+	t.route.m.refusal(r, mode)
+	if mode == guard.Report {
+		t.log.Warn("reported call", "request_id", t.id, "upstream", t.route.Name, "reason", r.Reason, "message", r.Message())
+	}
+}
+
+// newContext makes the upstream request's context: cancelled when the client
+// goes away or the proxy stops, but able to outlive the handler (S5).
+func (t *turn) newContext() {
+	ctx := t.r.Context()
+	t.ctx, t.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	gone := context.AfterFunc(ctx, func() { t.cancel(errClientGone) })
+	stopping := context.AfterFunc(t.p.stopping, func() { t.cancel(errShutdown) })
+	t.leave = func() bool { stopping(); return gone() }
+}
+
+// answer relays an upstream's answer by what it is.
+func (t *turn) answer(resp *http.Response) {
+	t.status = resp.StatusCode
+	switch {
+	case resp.StatusCode >= 400:
+		t.relayError(resp)
+	case resp.StatusCode < 200 || resp.StatusCode >= 300:
+		resp.Body.Close()
+		t.end(upstreamHTTPError)
+		t.fail(protocolError(errors.New("upstream answered " + resp.Status)))
+	default:
+		t.relayAnswer(resp)
+	}
+}
+
+// fail answers with f and notes the outcome.
+func (t *turn) fail(f *failure) {
+	t.failure, t.outcome = f, f.outcome
+	if f.outcome != outcomeClientGone {
+		t.exchange.fail(f)
+	}
+}
+
+// end releases the upstream request and notes what the upstream did.
+func (t *turn) end(o upstreamOutcome) {
+	t.upstream = o
+	if t.leave != nil {
+		t.leave()
+	}
+	if t.cancel != nil {
+		t.cancel(nil)
+	}
+}
+
+// account counts and logs the turn, once, when its answer has ended.
+func (t *turn) account() {
+	now := time.Now()
+	name := noUpstream
+	if t.route != nil {
+		name = t.route.Name
+		t.route.m.duration.Observe(now.Sub(t.start).Seconds())
+		if !t.firstAt.IsZero() {
+			t.route.m.first.Observe(t.firstAt.Sub(t.start).Seconds())
+		}
+	}
+	t.p.metrics.turns.WithLabelValues(name, t.transport, string(t.outcome)).Inc()
+	if f := t.failure; f != nil && f.kind != "" && t.route != nil {
+		t.p.metrics.upErrors.WithLabelValues(name, f.kind).Inc()
+	}
+	t.logTurn(name, now)
+	if t.upstream != upstreamPending {
+		t.accountUpstream()
+	}
+}
+
+// accountUpstream counts what the upstream did and spent. After a refusal it
+// runs later than account, when the rest of the stream has been read.
+func (t *turn) accountUpstream() {
+	if t.upstream == upstreamNotAsked {
+		return
+	}
+	t.p.metrics.outcomes.WithLabelValues(t.route.Name, string(t.upstream)).Inc()
+	t.route.m.spent(t.guard.Turn().Usage)
+}
+
+// logTurn writes the access log's line.
+func (t *turn) logTurn(upstream string, now time.Time) {
+	level := slog.LevelInfo
+	if t.failure != nil && t.outcome != outcomeClientGone && t.outcome != outcomeRefused {
+		level = slog.LevelWarn
+	}
+	if !t.log.Enabled(context.Background(), level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("request_id", t.id), slog.String("upstream", upstream), slog.String("model", t.model),
+		slog.String("transport", t.transport), slog.String("outcome", string(t.outcome)),
+		slog.String("upstream_outcome", string(t.upstream)), slog.Duration("duration", now.Sub(t.start)),
+	}
+	if t.guard != nil {
+		g := t.guard.Turn()
+		attrs = append(attrs, slog.String("response_id", g.ID), slog.String("guard", t.guard.State()),
+			slog.Int("events", g.Events), slog.Int64("input_tokens", g.Usage.Input), slog.Int64("output_tokens", g.Usage.Output))
+		if r := t.guard.Refused(); r != nil {
+			attrs = append(attrs, slog.String("refusal", r.Reason), slog.String("message", r.Message()))
+		}
+	}
+	if t.failure != nil && t.failure.refusal == nil {
+		attrs = append(attrs, slog.String("error", t.failure.code))
+		if t.failure.cause != nil {
+			attrs = append(attrs, slog.String("cause", t.failure.cause.Error()))
+		}
+	}
+	t.log.LogAttrs(context.Background(), level, "turn", attrs...)
+}
