@@ -34,6 +34,9 @@ type command struct {
 // commands returns the table of them, over the given streams.
 func commands(stdin io.Reader, stdout, stderr io.Writer) []command {
 	return []command{
+		{"serve", "run the proxy", func(ctx context.Context, args []string) int {
+			return runServe(ctx, args, os.LookupEnv, stdout, stderr)
+		}},
 		{"mock", "serve recorded turns as an upstream", func(ctx context.Context, args []string) int {
 			ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 			defer stop()

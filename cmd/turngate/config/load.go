@@ -55,7 +55,10 @@ func newLoader(lookup func(string) (string, bool)) *loader {
 // service managers and compose files cannot unset one.
 func (l *loader) env(name string) (string, bool) {
 	v, ok := l.lookup(name)
-	return v, ok && v != ""
+	if !ok {
+		v = ""
+	}
+	return v, v != ""
 }
 
 // set gives an option a value and notes where it is from, or what is wrong with

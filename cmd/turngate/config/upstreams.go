@@ -192,7 +192,7 @@ func (l *loader) key(d *draft) string {
 	if d.baseURL != nil && d.baseURL.User != nil {
 		l.faults.add(where, "cannot be set beside a user in the base URL")
 	}
-	v, _ := l.lookup(d.keyEnv)
+	v, _ := l.env(d.keyEnv)
 	v = strings.TrimSpace(v)
 	if v == "" {
 		l.faults.add(where, "the environment variable %s is not set", d.keyEnv)

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+
+	"turngate/cmd/turngate/config"
+)
+
+// reload reads the configuration again (rule O3). Running turns keep what they
+// started with. A configuration with a fault changes nothing.
+func (s *server) reload() {
+	next, cert, err := s.load()
+	if err == nil {
+		next.CheckConfig = false
+		err = s.proxy.Reload(proxyConfig(next, s.log))
+	}
+	if err != nil {
+		s.logUnchanged(err)
+		return
+	}
+	if cert != nil && s.clients.tls {
+		s.cert.current.Store(cert)
+	}
+	s.level.Set(next.LogLevel)
+	for _, name := range needRestart(s.settings, next) {
+		s.log.Warn("the new value takes effect with a restart only", "setting", name)
+	}
+	s.settings = next
+	s.log.Info("configuration reloaded")
+	logUpstreams(s.log, next)
+}
+
+// logUnchanged says why a configuration was not taken, one line a fault.
+func (s *server) logUnchanged(err error) {
+	var faults config.Faults
+	if !errors.As(err, &faults) {
+		s.log.Error("configuration not changed", "error", err)
+		return
+	}
+	for _, f := range faults {
+		s.log.Error("configuration not changed", "where", f.Where, "fault", f.Message)
+	}
+}
+
+// needRestart names the settings whose change a running server cannot follow.
+func needRestart(old, next *config.Settings) []string {
+	var names []string
+	for _, c := range []struct {
+		name    string
+		changed bool
+	}{
+		{"listen", old.Listen != next.Listen},
+		{"admin-listen", old.AdminListen != next.AdminListen},
+		{"store", old.StoreURL != next.StoreURL},
+		{"store-ttl", old.StoreTTL != next.StoreTTL},
+		{"store-max-bytes", old.StoreMaxBytes != next.StoreMaxBytes},
+		{"record", old.Record != next.Record},
+		{"log-format", old.LogFormat != next.LogFormat},
+		{"tls-cert", (old.TLSCert == "") != (next.TLSCert == "")},
+		{"client-keys", (old.ClientKeys == "") != (next.ClientKeys == "")},
+	} {
+		if c.changed {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
