@@ -1,6 +1,9 @@
 package sse
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,12 +41,10 @@ func BenchmarkReaderLarge(b *testing.B) {
 
 // The MB/s of a kind must not fall from 1 MB to 8 MB.
 func BenchmarkReaderHostile(b *testing.B) {
-	for _, size := range []struct {
-		name string
-		n    int
-	}{{"1MB", 1 << 20}, {"8MB", 8 << 20}} {
-		for name, in := range hostile(size.n) {
-			b.Run(name+"/"+size.name, func(b *testing.B) {
+	for _, name := range slices.Sorted(maps.Keys(hostile(100))) {
+		for _, mb := range []int{1, 8} {
+			in := hostile(mb << 20)[name]
+			b.Run(fmt.Sprintf("%s/%dMB", name, mb), func(b *testing.B) {
 				b.SetBytes(int64(len(in)))
 				b.ReportAllocs()
 				for b.Loop() {

@@ -43,7 +43,8 @@ func NewReader(src io.Reader, pool *Buffers, max int) *Reader {
 
 // Next returns the next frame, reading as necessary. At the end of the input it
 // returns what is left as a frame that is Cut, then the source's error: io.EOF,
-// or what broke the stream. Other errors: ErrFrameTooLong. An error is final.
+// or what broke the stream. Other errors: ErrFrameTooLong, and io.ErrNoProgress
+// for a source that returns nothing. An error is final.
 func (r *Reader) Next() (Frame, error) {
 	for {
 		if r.Ready() {
@@ -65,8 +66,8 @@ func (r *Reader) Next() (Frame, error) {
 	}
 }
 
-// Ready reports whether Next can return a frame without reading; the slices of
-// earlier frames then stay valid across it.
+// Ready reports whether Next can return a whole frame without reading; the
+// slices of earlier frames then stay valid across it.
 func (r *Reader) Ready() bool {
 	if r.hasNext || r.start == r.end {
 		return r.hasNext

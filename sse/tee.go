@@ -11,7 +11,8 @@ type Sink interface {
 // Tee reads src to its end. Each frame is first shown to inspect, which returns
 // what takes the frame's place downstream: f.Raw itself, other bytes, or nothing
 // to drop it. What the frames of one read come to is then relayed together,
-// before src is read again: so nothing is held back while the source is silent.
+// before src is read again: so nothing is held back while the source is silent,
+// except a frame that may end in half a CRLF.
 //
 // An error of inspect ends Tee at once; what came before the frame has been
 // relayed by then, and bytes returned beside the error are relayed too. Tee
