@@ -1,28 +1,27 @@
 package proxy
 
 import (
-	"fmt"
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// AdminHandler serves operators: /metrics, /healthz and /readyz.
+// AdminHandler serves operators: /metrics, /healthz, /readyz and
+// /turns.
 func (p *Proxy) AdminHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(p.metrics.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintln(w, `{"status":"ok"}`)
+		writeAdmin(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
 		if !p.ready.Load() {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			fmt.Fprintln(w, `{"status":"not ready"}`)
+			writeAdmin(w, http.StatusServiceUnavailable, map[string]string{"status": "not ready"})
 			return
 		}
-		fmt.Fprintln(w, `{"status":"ready"}`)
+		writeAdmin(w, http.StatusOK, map[string]string{"status": "ready"})
 	})
+	mux.HandleFunc("GET /turns", p.serveTurns)
+	mux.HandleFunc("GET /turns/{request_id}", p.serveTurnRecord)
 	return mux
 }

@@ -17,20 +17,23 @@ import (
 // and not by what was asked for (S6).
 func (t *turn) relayAnswer(resp *http.Response) {
 	raw, ok := decoded(resp)
-	defer resp.Body.Close()
 	if !ok {
+		resp.Body.Close()
 		t.end(upstreamHTTPError)
 		t.fail(protocolError(errors.New("upstream used content encoding " + strconv.Quote(resp.Header.Get("Content-Encoding")))))
 		return
 	}
 	pulse := newPulse(t, raw)
 	body, f, err := sniff(pulse, resp.Header.Get("Content-Type"))
+	if err == nil && f == formStream {
+		t.relayStream(resp, body, pulse)
+		return
+	}
+	defer resp.Body.Close()
 	switch {
 	case err != nil:
 		pulse.stop()
 		t.failBroken(err)
-	case f == formStream:
-		t.relayStream(resp, body, pulse)
 	case f == formJSON:
 		t.relayJSON(resp, body, pulse)
 	default:

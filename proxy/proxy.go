@@ -29,6 +29,7 @@ type Proxy struct {
 	settings atomic.Pointer[settings]
 	metrics  *metrics
 	buffers  sse.Buffers
+	recent   recentTurns
 
 	ready   atomic.Bool
 	active  atomic.Int64   // turns being served

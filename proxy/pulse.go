@@ -41,9 +41,9 @@ func (p *pulse) beat(s *stream) {
 	p.stream.Store(s)
 	if p.timer == nil {
 		p.timer = time.AfterFunc(s.cfg.Heartbeat, p.tick)
-		return
+	} else if s.cfg.Heartbeat < p.idle {
+		p.timer.Reset(s.cfg.Heartbeat)
 	}
-	p.timer.Reset(s.cfg.Heartbeat)
 }
 
 // tick runs when something may be due, and sets the timer for what is next.

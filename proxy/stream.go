@@ -174,7 +174,7 @@ func (s *stream) finish(err error) {
 		s.outcome, s.failure = outcomeClientGone, clientGone()
 		s.failure.cause = err
 		s.end(upstreamCancelled)
-	case err == io.EOF && s.route.PassMissingEnd && s.begun:
+	case err == io.EOF && s.route.PassMissingEnd && s.begun && !t.Error.Seen:
 		s.outcome = outcomeCompleted
 		s.end(upstreamCompleted)
 	case err == io.EOF && !s.begun:
@@ -192,15 +192,15 @@ func (t *turn) broken(err error) (*failure, upstreamOutcome) {
 	switch cause := context.Cause(t.ctx); {
 	case errors.Is(cause, errClientGone):
 		return clientGone(), upstreamCancelled
-	case errors.Is(cause, errIdle):
-		return stalled(), upstreamTimedOut
 	case errors.Is(cause, errShutdown):
 		return shuttingDown(), upstreamCancelled
-	}
-	if e := t.guard.Turn().Error; e.Seen {
+	case t.guard.Turn().Error.Seen: // the error event was the upstream's last word
+		e := t.guard.Turn().Error
 		f := upstreamFailure(http.StatusBadGateway, e.Code, e.Message)
 		f.outcome = outcomeFailed
 		return f, upstreamFailed
+	case errors.Is(cause, errIdle):
+		return stalled(), upstreamTimedOut
 	}
 	return truncated(err), upstreamTruncated
 }
@@ -222,7 +222,7 @@ func (s *stream) refuse() {
 // drain reads what is left of a refused stream, for the accounts only.
 func (s *stream) drain(reader *sse.Reader, body io.Closer) {
 	defer s.p.running.Done()
-	err := error(nil)
+	var err error
 	for err == nil && s.guard.Turn().Terminal == guard.KindNone {
 		var f sse.Frame
 		if f, err = reader.Next(); err == nil {
@@ -239,6 +239,9 @@ func (s *stream) drain(reader *sse.Reader, body io.Closer) {
 	body.Close()
 	reader.Release()
 	s.accountUpstream()
+	s.p.recent.update(s.id, func(r *turnRecord) {
+		r.UpstreamOutcome, r.Tokens = string(o), tokens(s.guard.Turn().Usage)
+	})
 }
 
 // endWith ends the client's answer with a failure: as events if the client

@@ -27,6 +27,7 @@ type turn struct {
 	failure   *failure // what the client was told, if it was not the upstream's answer
 	status    int      // of the upstream's head
 	firstAt   time.Time
+	reported  int // findings that were let pass
 }
 
 // serveTurn takes a turn from request to end.
@@ -98,6 +99,7 @@ func (t *turn) onRefusal(r *guard.Refusal, mode guard.Mode) {
 	r.Upstream, r.RequestID = t.route.Name, t.id
 	t.route.m.refusal(r, mode)
 	if mode == guard.Report {
+		t.reported++
 		t.log.Warn("reported call", "request_id", t.id, "upstream", t.route.Name, "reason", r.Reason, "message", r.Message())
 	}
 }
@@ -162,6 +164,7 @@ func (t *turn) account() {
 		t.p.metrics.upErrors.WithLabelValues(name, f.kind).Inc()
 	}
 	t.logTurn(name, now)
+	t.p.recent.add(t.record(name, now))
 	if t.upstream != upstreamPending {
 		t.accountUpstream()
 	}
@@ -173,8 +176,9 @@ func (t *turn) accountUpstream() {
 	if t.upstream == upstreamNotAsked {
 		return
 	}
+	usage := t.guard.Turn().Usage
 	t.p.metrics.outcomes.WithLabelValues(t.route.Name, string(t.upstream)).Inc()
-	t.route.m.spent(t.guard.Turn().Usage)
+	t.route.m.spent(usage)
 }
 
 // logTurn writes the access log's line.
