@@ -26,64 +26,41 @@ var itemKeyNames = [itemKeyCount]string{"type", "name", "namespace", "call_id", 
 // itemReadings is an output item as all readers together see it.
 type itemReadings [itemKeyCount]readings
 
-// judge looks at every carrier of an event or answer (G11), whatever its type
-// says, and returns the first refusal.
-func (g *Guard) judge(root gjson.Result, eventLine string) *Refusal {
-	const typ, item, output, response = 0, 1, 2, 3
-	names := [...]string{"type", "item", "output", "response"}
-	var top [len(names)]readings
-	members(root, names[:], top[:])
-
-	for _, t := range append(top[typ], gjson.Result{Type: gjson.String, Str: eventLine}) {
-		if r := g.argumentsEvent(t.Str, root); r != nil {
-			return r
-		}
+// illTyped refuses a list where an item or its type belongs, if it could be a
+// call to a reader that flattens lists or compares loosely.
+func (g *Guard) illTyped(v gjson.Result) *Refusal {
+	if evidenceFree([]byte(v.Raw)) {
+		return nil
 	}
-	if r := g.item(root, false); r != nil {
-		return r
-	}
-	carriers := append(top[item], top[output]...)
-	for _, v := range top[response] {
-		var in [1]readings
-		members(v, []string{"output"}, in[:])
-		carriers = append(carriers, in[0]...)
-	}
-	for _, v := range carriers {
-		if r := g.carrier(v); r != nil {
-			return r
-		}
-	}
-	return nil
-}
-
-// carrier judges an item, or a list of items in order.
-func (g *Guard) carrier(v gjson.Result) (r *Refusal) {
-	if !v.IsArray() {
-		return g.item(v, true)
-	}
-	v.ForEach(func(_, item gjson.Result) bool {
-		r = g.item(item, true)
-		return r == nil
-	})
-	return r
+	return g.found(unreadable(g.catalog, "a list where an output item or its type belongs"))
 }
 
 // item judges one output item: the one verdict, whatever carried it.
-func (g *Guard) item(v gjson.Result, listed bool) *Refusal {
+func (g *Guard) item(v gjson.Result, at place) *Refusal {
 	var m itemReadings
-	members(v, itemKeyNames[:], m[:])
+	ok := members(v, itemKeyNames[:], m[:])
 	types, _ := m[keyType].strings()
 	for _, t := range types {
-		if r := g.itemAs(t, &m, listed); r != nil {
+		if r := g.itemAs(t, &m, at); r != nil {
 			return r
 		}
+	}
+	for _, t := range m[keyType] {
+		if at.listed && t.IsArray() {
+			if r := g.illTyped(t); r != nil {
+				return r
+			}
+		}
+	}
+	if !ok && !evidenceFree([]byte(v.Raw)) {
+		return g.found(unreadable(g.catalog, repeatsKeys))
 	}
 	return nil
 }
 
 // itemAs judges an item under one reading of its type. Where other keys have
 // several readings, each of them must be authorised.
-func (g *Guard) itemAs(typ string, m *itemReadings, listed bool) *Refusal {
+func (g *Guard) itemAs(typ string, m *itemReadings, at place) *Refusal {
 	c := g.catalog
 	switch typ {
 	case "function_call", "custom_tool_call":
@@ -101,12 +78,14 @@ func (g *Guard) itemAs(typ string, m *itemReadings, listed bool) *Refusal {
 	case "mcp_approval_request":
 		return g.approval(typ, m)
 	case "tool_search_output", "additional_tools":
-		g.widen(m[keyTools])
+		if at.declares && len(m[keyType]) == 1 && len(m[keyTools]) == 1 {
+			g.widen(m[keyTools][0].Raw)
+		}
 	case "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call",
 		"mcp_call", "x_search_call", "code_execution_call", "multi_agent_call":
 	default:
-		if listed && strings.HasSuffix(typ, "_call") && m[keyCallID].first() != "" {
-			g.unusual("unknown_call", typ+"\x00"+m[keyCallID].first())
+		if at.listed && strings.HasSuffix(typ, "_call") && m[keyCallID].first() != "" {
+			g.unusual("unknown_call", shown(typ)+"\x00"+shown(m[keyCallID].first()))
 		}
 	}
 	return nil
@@ -151,8 +130,9 @@ func (g *Guard) authorised(typ string, id identity, m *itemReadings) bool {
 	if !ok {
 		return typ == "custom_tool_call" && id.namespace == "" && g.catalog.hosted(id.name, g.opt.HostedCalls)
 	}
+	declared &^= flattened
 	if typ == "function_call" && declared == kindCustom || typ == "custom_tool_call" && declared == kindFunction {
-		g.unusual("kind_mismatch", id.String()+"\x00"+m[keyCallID].first())
+		g.unusual("kind_mismatch", id.String()+"\x00"+shown(m[keyCallID].first()))
 	}
 	return true
 }
@@ -173,9 +153,9 @@ func mayBeLocal(environments readings) bool {
 	}
 	for _, v := range environments {
 		var typ [1]readings
-		members(v, []string{"type"}, typ[:])
+		unambiguous := members(v, []string{"type"}, typ[:])
 		names, ok := typ[0].strings()
-		if !ok || len(names) == 0 || contains(names, "local") {
+		if !ok || !unambiguous || len(names) == 0 || contains(names, "local") {
 			return true
 		}
 	}
@@ -186,7 +166,7 @@ func mayBeLocal(environments readings) bool {
 func (g *Guard) approval(typ string, m *itemReadings) *Refusal {
 	labels, okLabel := m[keyServerLabel].strings()
 	names, okName := m[keyName].strings()
-	if !okLabel || !okName || len(labels) == 0 || len(names) == 0 {
+	if !okLabel || !okName || len(labels) == 0 || len(names) == 0 || contains(names, "") {
 		return g.found(undeclared(g.catalog, typ, m, "", true))
 	}
 	for _, label := range labels {
@@ -204,48 +184,11 @@ func (g *Guard) approval(typ string, m *itemReadings) *Refusal {
 // widen adds the tools that an output item declares, if a search for tools was
 // among what the request declared (G6): otherwise an upstream could authorise
 // itself.
-func (g *Guard) widen(tools readings) {
-	if !g.catalog.types["tool_search"] {
-		return
-	}
-	for _, v := range tools {
-		g.catalog.declareAll([]byte(v.Raw))
+func (g *Guard) widen(tools string) {
+	if g.widened += len(tools); g.catalog.types["tool_search"] && g.widened <= maxWidened {
+		g.catalog.declareAll([]byte(tools))
 	}
 }
 
-// argumentsEvent judges an event of the arguments family by the call that it
-// names, if it does: "response.function_call_arguments.done" may carry a name,
-// the commands of a shell call and the diff of a patch say it by their type.
-func (g *Guard) argumentsEvent(typ string, root gjson.Result) *Refusal {
-	var m itemReadings
-	switch {
-	case strings.Contains(typ, "mcp_call_arguments."):
-		return nil
-	case strings.Contains(typ, "shell_call_command."):
-		declared := g.catalog.types[localShell] || g.catalog.types["shell"]
-		return g.typedCall("shell_call", &m, declared)
-	case strings.Contains(typ, "apply_patch_call_operation_diff."):
-		return g.typedCall("apply_patch_call", &m, g.catalog.types["apply_patch"])
-	case strings.Contains(typ, "_arguments."), strings.Contains(typ, "_input."),
-		strings.Contains(typ, "_command."), strings.Contains(typ, "_diff."):
-	default:
-		return nil
-	}
-	members(root, itemKeyNames[:], m[:])
-	if len(m[keyName]) == 0 || allNull(m[keyName]) {
-		return nil
-	}
-	if strings.Contains(typ, "custom_tool_call_input.") {
-		return g.namedCall("custom_tool_call", &m)
-	}
-	return g.namedCall("function_call", &m)
-}
-
-func allNull(r readings) bool {
-	for _, v := range r {
-		if v.Type != gjson.Null {
-			return false
-		}
-	}
-	return true
-}
+// maxWidened bounds the declarations that a turn's output may add, in bytes.
+const maxWidened = 16 << 20

@@ -46,6 +46,8 @@ const (
 	kindFunction kinds = 1 << iota
 	kindCustom
 	kindOther
+
+	flattened // the name is another one's, written with its namespace
 )
 
 func kindOf(typ string) kinds {
@@ -69,10 +71,6 @@ type tool struct {
 	inner               []tool // of a namespace
 }
 
-func newCatalog() *Catalog {
-	return &Catalog{named: map[identity]kinds{}, types: map[string]bool{}}
-}
-
 // declare adds a tool of the top level of a tools list.
 func (c *Catalog) declare(t tool) {
 	if t.typ == "namespace" {
@@ -94,11 +92,36 @@ func (c *Catalog) declareIn(namespace string, t tool) {
 			continue
 		}
 		c.client = true
-		c.named[newIdentity(namespace, name)] |= kindOf(t.typ)
+		c.add(newIdentity(namespace, name), kindOf(t.typ))
 		if namespace != "" {
-			c.named[identity{"", namespace + "__" + name}] |= kindOf(t.typ)
+			c.add(identity{"", namespace + "__" + name}, kindOf(t.typ)|flattened)
 		}
 	}
+}
+
+func (c *Catalog) add(id identity, k kinds) {
+	if c.named == nil {
+		c.named = map[identity]kinds{}
+	}
+	c.named[id] |= k
+}
+
+func (c *Catalog) addType(typ string) {
+	if c.types == nil {
+		c.types = map[string]bool{}
+	}
+	c.types[typ] = true
+}
+
+// inSomeNamespace reports whether a tool of this bare name is declared, whatever
+// its namespace.
+func (c *Catalog) inSomeNamespace(name string) bool {
+	for id := range c.named {
+		if id.name == name {
+			return true
+		}
+	}
+	return false
 }
 
 // declareType notes what a tool's type alone authorises.
@@ -115,7 +138,7 @@ func (c *Catalog) declareType(t tool) {
 			c.client = true
 		}
 	case "tool_search":
-		c.types[typ] = true
+		c.addType(typ)
 		if t.execution == "client" {
 			typ = clientToolSearch
 			c.client = true
@@ -127,7 +150,7 @@ func (c *Catalog) declareType(t tool) {
 	default:
 		return
 	}
-	c.types[typ] = true
+	c.addType(typ)
 }
 
 // What a declared type authorises where the type alone does not say it.
@@ -145,7 +168,10 @@ func (c *Catalog) declareServer(t tool) {
 	case t.allowed == nil, again && before == nil:
 		c.mcp[t.serverLabel] = nil
 	default:
-		c.mcp[t.serverLabel] = append(append([]string{}, before...), t.allowed...)
+		if !again {
+			before = []string{} // not nil, and not the other catalog's
+		}
+		c.mcp[t.serverLabel] = append(before, t.allowed...)
 	}
 }
 
@@ -157,10 +183,10 @@ func (c *Catalog) misshapen() { c.odd = true }
 // one that goes upstream (G2). It must not be called once a Guard uses c.
 func (c *Catalog) Add(other *Catalog) {
 	for id, k := range other.named {
-		c.named[id] |= k
+		c.add(id, k)
 	}
 	for t := range other.types {
-		c.types[t] = true
+		c.addType(t)
 	}
 	for label, allowed := range other.mcp {
 		c.declareServer(tool{serverLabel: label, allowed: allowed})
@@ -178,8 +204,10 @@ func (c *Catalog) StandsDown() bool { return !c.client && !c.odd }
 // Declared lists what is authorised, sorted, each tool once.
 func (c *Catalog) Declared() []string {
 	all := make([]string, 0, len(c.named)+len(c.types))
-	for id := range c.named {
-		all = append(all, id.String())
+	for id, k := range c.named {
+		if k&flattened == 0 {
+			all = append(all, id.String())
+		}
 	}
 	for t := range c.types {
 		switch t {

@@ -34,12 +34,16 @@ type Guard struct {
 	refusal *Refusal
 	turn    Turn
 	told    map[string]bool // findings already reported
+	widened int             // bytes of declarations in the output so far
 }
 
 // New returns the guard of a turn whose request declared catalog. The guard
 // owns the catalog from now on.
 func New(catalog *Catalog, opt Options) *Guard {
-	return &Guard{catalog: catalog, opt: opt, active: opt.Undeclared != Off && !catalog.StandsDown()}
+	return &Guard{
+		catalog: catalog, opt: opt, active: opt.Undeclared != Off && !catalog.StandsDown(),
+		turn: Turn{LastSequence: -1},
+	}
 }
 
 // State says whether the undeclared rule is in force: "enforced", "stood_down"
@@ -68,8 +72,13 @@ func (g *Guard) Inspect(f sse.Frame) (Kind, *Refusal) {
 	if g.refusal != nil {
 		return KindNone, g.refusal
 	}
-	if f.LoneCR && g.active && hidesCall(f) {
-		return KindNone, g.found(unreadable(g.catalog, "an event with bare carriage returns around what could be a call"))
+	if g.active && hidesCall(f) {
+		if g.turn.Terminal != KindNone {
+			return KindLate, nil
+		}
+		if r := g.found(unreadable(g.catalog, "an event whose lines readers would cut differently around what could be a call")); r != nil {
+			return KindNone, r
+		}
 	}
 	if f.Data == nil {
 		return KindNone, nil
@@ -83,7 +92,7 @@ func (g *Guard) Inspect(f sse.Frame) (Kind, *Refusal) {
 	typ := eventType(f)
 	kind := kindOfEvent(typ)
 	suspect := g.active && mayCarryCall(f, typ)
-	if kind == KindOther && !suspect && !f.Cut && strings.HasPrefix(typ, "response.") {
+	if kind == KindOther && !suspect && !f.Cut && strings.HasPrefix(typ, "response.") && !bytes.Contains(f.Data, errorKey) {
 		g.turn.count(f.Data)
 		return kind, nil
 	}
@@ -106,7 +115,7 @@ func (g *Guard) inspectSlowly(f sse.Frame, kind Kind, suspect bool) (Kind, *Refu
 	}
 	root := parse(f.Data)
 	if suspect || g.widens(kind) {
-		if r := g.judge(root, string(f.Event)); r != nil {
+		if r := g.judgeFrame(f, root, kind); r != nil {
 			return kind, r
 		}
 	}
@@ -116,6 +125,29 @@ func (g *Guard) inspectSlowly(f sse.Frame, kind Kind, suspect bool) (Kind, *Refu
 	g.turn.count(f.Data)
 	g.turn.note(kind, root)
 	return kind, nil
+}
+
+// judgeFrame judges an event as its readers see it. Some take each data line
+// for an event of its own; none agrees with the others about what is not an
+// object.
+func (g *Guard) judgeFrame(f sse.Frame, root gjson.Result, kind Kind) *Refusal {
+	if !root.IsObject() {
+		return g.found(unreadable(g.catalog, "an event that is not a JSON object and could carry a call"))
+	}
+	if r := g.judge(root, string(f.Event), kind != KindOther); r != nil {
+		return r
+	}
+	if bytes.IndexByte(f.Data, '\n') < 0 {
+		return nil
+	}
+	for line := range bytes.Lines(f.Data) {
+		if !evidenceFree(line) && valid(line) {
+			if r := g.judge(parse(line), "", false); r != nil {
+				return r
+			}
+		}
+	}
+	return nil
 }
 
 // InspectAnswer judges a JSON answer (stream: false). ok is false if it is not
@@ -133,7 +165,7 @@ func (g *Guard) InspectAnswer(body []byte) (kind Kind, r *Refusal, ok bool) {
 		return KindBroken, nil, false
 	}
 	if g.active {
-		if r := g.judge(root, ""); r != nil {
+		if r := g.judge(root, "", true); r != nil {
 			g.turn.noteAnswer(root)
 			return KindOther, r, true
 		}
@@ -158,148 +190,6 @@ func isResponse(root gjson.Result) bool {
 // catalog.
 func (g *Guard) widens(kind Kind) bool {
 	return g.active && kind != KindOther && g.catalog.types["tool_search"]
-}
-
-// found takes a finding: in mode refuse it becomes the turn's refusal and is
-// returned, in mode report it is told once and nil is returned.
-func (g *Guard) found(r *Refusal) *Refusal {
-	if g.opt.Undeclared == Refuse {
-		g.refused(r, Refuse)
-		return r
-	}
-	if g.once(r.Reason + "\x00" + r.ItemType + "\x00" + deref(r.Namespace) + "\x00" + deref(r.Name) + "\x00" + deref(r.CallID)) {
-		g.tell(r, Report)
-	}
-	return nil
-}
-
-func (g *Guard) refused(r *Refusal, m Mode) {
-	g.refusal = r
-	g.tell(r, m)
-}
-
-func (g *Guard) tell(r *Refusal, m Mode) {
-	if g.opt.OnRefusal != nil {
-		g.opt.OnRefusal(r, m)
-	}
-}
-
-// unusual tells of something odd that passes, once per key.
-func (g *Guard) unusual(kind, key string) {
-	if g.opt.OnUnusual != nil && g.once(kind+"\x00"+key) {
-		g.opt.OnUnusual(kind)
-	}
-}
-
-// maxTold bounds what a turn remembers of its findings; those beyond are not
-// told.
-const maxTold = 1024
-
-func (g *Guard) once(key string) bool {
-	if g.told[key] || len(g.told) >= maxTold {
-		return false
-	}
-	if g.told == nil {
-		g.told = map[string]bool{}
-	}
-	g.told[key] = true
-	return true
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
-// eventType returns the type that a frame gives itself: that of its data, else
-// of its event line. It reads the usual form, where the type comes first,
-// without a search.
-func eventType(f sse.Frame) string {
-	if t, ok := leadingType(f.Data); ok {
-		return t
-	}
-	if t := gjson.GetBytes(f.Data, "type"); t.Type == gjson.String && t.Str != "" {
-		return t.Str
-	}
-	return string(f.Event)
-}
-
-// leadingType reads `{"type":"X"` at the start of data, if X is plain.
-func leadingType(data []byte) (string, bool) {
-	rest, ok := bytes.CutPrefix(data, []byte(`{"type":`))
-	if !ok {
-		return "", false
-	}
-	rest, ok = bytes.CutPrefix(bytes.TrimPrefix(rest, []byte(" ")), []byte(`"`))
-	if !ok {
-		return "", false
-	}
-	end := bytes.IndexByte(rest[:min(len(rest), 80)], '"')
-	if end <= 0 || bytes.IndexByte(rest[:end], '\\') >= 0 {
-		return "", false
-	}
-	return intern(rest[:end]), true
-}
-
-// intern returns b as a string, without allocating for the usual deltas.
-func intern(b []byte) string {
-	switch string(b) {
-	case "response.output_text.delta":
-		return "response.output_text.delta"
-	case "response.reasoning_text.delta":
-		return "response.reasoning_text.delta"
-	case "response.reasoning_summary_text.delta":
-		return "response.reasoning_summary_text.delta"
-	case functionArgumentsDelta:
-		return functionArgumentsDelta
-	case customInputDelta:
-		return customInputDelta
-	}
-	return string(b)
-}
-
-const (
-	functionArgumentsDelta = "response.function_call_arguments.delta"
-	customInputDelta       = "response.custom_tool_call_input.delta"
-)
-
-// mayCarryCall reports false only if the frame's bytes prove that no reader can
-// see a client-executed call in it. Every such call is announced by a type that
-// contains "_call" or "_approval_", in a string that only \u00XX escapes could
-// write otherwise.
-func mayCarryCall(f sse.Frame, typ string) bool {
-	data, event := f.Data, f.Event
-	if typ == functionArgumentsDelta || typ == customInputDelta {
-		// Deltas of arguments are evidence by their type alone. They carry a
-		// call only if a key (which can be written "Name" as well) names it.
-		before, rest, ok := bytes.Cut(data, []byte(typ))
-		if ok && len(before) <= len(`{"type": "`) && !bytes.Contains(rest, []byte(`"n`)) && !bytes.Contains(rest, []byte(`"N`)) {
-			data = rest
-			if string(event) == typ {
-				event = nil
-			}
-		}
-	}
-	return !evidenceFree(data) || !evidenceFree(event)
-}
-
-func evidenceFree(b []byte) bool {
-	return !bytes.Contains(b, []byte("_call")) && !bytes.Contains(b, []byte("_approval_")) &&
-		!bytes.Contains(b, []byte(`\u00`))
-}
-
-// hidesCall reports whether a frame with bare carriage returns holds, in lines
-// that the standard ignores, what could be a call to readers that know only
-// line feeds: to them such a line may be the rest of a JSON text.
-func hidesCall(f sse.Frame) bool {
-	for line := range f.Ignored {
-		if !evidenceFree(line) {
-			return true
-		}
-	}
-	return false
 }
 
 // Account notes what a frame says of a turn that has been refused: what the

@@ -104,6 +104,7 @@ func (g *Guard) Oversized(limit int64) *Refusal {
 func (r *Refusal) list(c *Catalog) {
 	all := c.Declared()
 	r.DeclaredTotal = len(all)
+	r.Declared, r.Missing, r.Problems = []string{}, []string{}, []Problem{} // [] on the wire, never null
 	for _, name := range all[:min(len(all), maxDeclared)] {
 		r.Declared = append(r.Declared, shown(name))
 	}
@@ -134,14 +135,20 @@ func shown(s string) string { return Shown(s, maxShown) }
 // Shown makes a text from a stranger fit to be shown: at most n characters, and
 // U+FFFD for those that control or format.
 func Shown(s string, n int) string {
-	return strings.Map(func(r rune) rune {
+	for i := range s {
+		if n == 0 {
+			s = s[:i]
+			break
+		}
 		n--
+	}
+	// strings.Map returns s itself where nothing changes, and s may lie in a
+	// frame's buffer.
+	return strings.Clone(strings.Map(func(r rune) rune {
 		switch {
-		case n < 0:
-			return -1
 		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
 			return '\uFFFD'
 		}
 		return r
-	}, s)
+	}, s))
 }

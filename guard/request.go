@@ -38,7 +38,7 @@ func (e *RequestError) Error() string { return e.Message }
 // judge. The error is a *RequestError.
 func ReadRequest(body []byte) (*Request, error) {
 	r := newRequestReader(body)
-	r.req.Catalog = newCatalog()
+	r.req.Catalog = &Catalog{}
 	if err := r.body(); err != nil {
 		if e, ok := errors.AsType[*RequestError](err); ok {
 			return nil, e
@@ -50,10 +50,13 @@ func ReadRequest(body []byte) (*Request, error) {
 
 // requestReader walks a request body with one decoder.
 type requestReader struct {
-	whole []byte
-	d     *jsontext.Decoder
-	req   Request
-	key   []byte // scratch for keys with escapes
+	whole  []byte
+	d      *jsontext.Decoder
+	req    Request
+	base   string // where whole stands in the body
+	count  int    // tools read
+	inside bool   // a namespace
+	key    []byte // scratch for keys with escapes
 }
 
 func newRequestReader(b []byte) *requestReader {
@@ -70,7 +73,7 @@ func (r *requestReader) body() error {
 	}
 	var seen duplicates
 	err := r.object(func(key []byte) error {
-		if err := seen.check(key, "", topLevelKeys[:]); err != nil {
+		if err := r.once(&seen, key, topLevelKeys[:]); err != nil {
 			return err
 		}
 		return r.topLevel(key)
@@ -97,7 +100,7 @@ func (r *requestReader) topLevel(key []byte) error {
 		}
 		return r.d.SkipValue()
 	case "tools":
-		return r.tools("tools[]", r.req.Catalog.declare, r.req.Catalog.misshapen)
+		return r.tools(r.req.Catalog.declare, r.req.Catalog.misshapen)
 	case "input":
 		return r.value(&r.req.Input, r.input)
 	case "previous_response_id":
@@ -117,46 +120,55 @@ func (r *requestReader) topLevel(key []byte) error {
 // input looks for the items that declare tools. Codex sends nothing else:
 // current models have no "tools" key at all (G3).
 func (r *requestReader) input() error {
-	return r.array("input[]", func(at string) error {
+	c := r.req.Catalog
+	return r.array(func() error {
 		var seen duplicates
 		var typ string
-		var tools []tool
-		odd := false
+		var later jsontext.Value // tools that came before the type
 		err := r.object(func(key []byte) error {
-			if err := seen.check(key, at, itemKeys[:]); err != nil {
+			if err := r.once(&seen, key, itemKeys[:]); err != nil {
 				return err
 			}
 			switch string(key) {
 			case "type":
 				return r.string(&typ)
 			case "tools":
-				return r.tools(at+".tools[]", func(t tool) { tools = append(tools, t) }, func() { odd = true })
+				switch {
+				case declares(typ):
+					return r.tools(c.declare, c.misshapen)
+				case typ == "":
+					return r.value(&later, r.d.SkipValue)
+				}
 			}
 			return r.d.SkipValue()
 		})
-		if err != nil || typ != "additional_tools" && typ != "tool_search_output" {
+		if err != nil || later == nil || !declares(typ) {
 			return err
 		}
-		for _, t := range tools {
-			r.req.Catalog.declare(t)
-		}
-		if odd {
-			r.req.Catalog.misshapen()
-		}
-		return nil
+		in := newRequestReader(later)
+		in.base, in.count = r.place()+".tools", r.count
+		err = in.tools(c.declare, c.misshapen)
+		r.count = in.count
+		return err
 	})
 }
+
+// declares reports whether an input item of this type declares its tools.
+func declares(typ string) bool { return typ == "additional_tools" || typ == "tool_search_output" }
 
 var itemKeys = [...]string{"type", "tools", "id", "call_id"}
 
 // tools reads a list of tool objects and calls declare for each, or odd if the
 // value is neither a list nor null.
-func (r *requestReader) tools(at string, declare func(tool), odd func()) error {
+func (r *requestReader) tools(declare func(tool), odd func()) error {
 	if k := r.d.PeekKind(); k != '[' && k != 'n' {
 		odd()
 	}
-	return r.array(at, func(at string) error {
-		t, err := r.tool(at)
+	return r.array(func() error {
+		if r.count++; r.count > maxTools {
+			return &RequestError{Message: fmt.Sprintf("The request declares more than %d tools.", maxTools), Param: "tools"}
+		}
+		t, err := r.tool()
 		if err == nil {
 			declare(t)
 		}
@@ -164,13 +176,17 @@ func (r *requestReader) tools(at string, declare func(tool), odd func()) error {
 	})
 }
 
+// maxTools bounds what a body can declare: a tool is a hundred times larger in
+// memory than "{}" is on the wire.
+const maxTools = 1 << 16
+
 var toolKeys = [...]string{"type", "name", "function", "tools", "execution", "environment",
 	"server_label", "allowed_tools", "parameters"}
 
-func (r *requestReader) tool(at string) (t tool, err error) {
+func (r *requestReader) tool() (t tool, err error) {
 	var seen duplicates
 	err = r.object(func(key []byte) error {
-		if err := seen.check(key, at, toolKeys[:]); err != nil {
+		if err := r.once(&seen, key, toolKeys[:]); err != nil {
 			return err
 		}
 		switch string(key) {
@@ -183,13 +199,18 @@ func (r *requestReader) tool(at string) (t tool, err error) {
 		case "server_label":
 			return r.string(&t.serverLabel)
 		case "function":
-			return r.function(at+".function", &t)
+			return r.function(&t)
 		case "environment":
-			return r.environment(at+".environment", &t)
+			return r.environment(&t)
 		case "allowed_tools":
-			return r.allowedTools(at+".allowed_tools", &t)
+			return r.allowedTools(&t)
 		case "tools":
-			return r.tools(at+".tools[]", func(in tool) { t.inner = append(t.inner, in) }, func() {})
+			if r.inside {
+				return r.d.SkipValue() // namespaces do not nest
+			}
+			r.inside = true
+			defer func() { r.inside = false }()
+			return r.tools(func(in tool) { t.inner = append(t.inner, in) }, func() {})
 		case "parameters":
 			return r.value(&t.schema, r.d.SkipValue)
 		}
@@ -199,13 +220,13 @@ func (r *requestReader) tool(at string) (t tool, err error) {
 }
 
 // function reads the chat form, {"type":"function","function":{"name":...}}.
-func (r *requestReader) function(at string, t *tool) error {
+func (r *requestReader) function(t *tool) error {
 	if r.d.PeekKind() != '{' {
 		return r.d.SkipValue()
 	}
 	var seen duplicates
 	return r.object(func(key []byte) error {
-		if err := seen.check(key, at, []string{"name", "parameters"}); err != nil {
+		if err := r.once(&seen, key, []string{"name", "parameters"}); err != nil {
 			return err
 		}
 		switch string(key) {
@@ -218,13 +239,13 @@ func (r *requestReader) function(at string, t *tool) error {
 	})
 }
 
-func (r *requestReader) environment(at string, t *tool) error {
+func (r *requestReader) environment(t *tool) error {
 	if r.d.PeekKind() != '{' {
 		return r.d.SkipValue()
 	}
 	var seen duplicates
 	return r.object(func(key []byte) error {
-		if err := seen.check(key, at, []string{"type"}); err != nil {
+		if err := r.once(&seen, key, []string{"type"}); err != nil {
 			return err
 		}
 		if string(key) == "type" {
@@ -236,14 +257,14 @@ func (r *requestReader) environment(at string, t *tool) error {
 
 // allowedTools reads a list of names, or an object with such a list in
 // "tool_names".
-func (r *requestReader) allowedTools(at string, t *tool) error {
+func (r *requestReader) allowedTools(t *tool) error {
 	switch r.d.PeekKind() {
 	case '[':
 		return r.names(&t.allowed)
 	case '{':
 		var seen duplicates
 		return r.object(func(key []byte) error {
-			if err := seen.check(key, at, []string{"tool_names"}); err != nil {
+			if err := r.once(&seen, key, []string{"tool_names"}); err != nil {
 				return err
 			}
 			if string(key) == "tool_names" && r.d.PeekKind() == '[' {
@@ -257,7 +278,7 @@ func (r *requestReader) allowedTools(at string, t *tool) error {
 
 func (r *requestReader) names(out *[]string) error {
 	*out = []string{}
-	return r.array("", func(string) error {
+	return r.array(func() error {
 		var s string
 		if err := r.string(&s); err != nil {
 			return err
@@ -272,7 +293,7 @@ func (r *requestReader) names(out *[]string) error {
 func (c *Catalog) declareAll(raw []byte) {
 	r := newRequestReader(raw)
 	var all []tool
-	if r.tools("tools[]", func(t tool) { all = append(all, t) }, func() {}) == nil {
+	if r.tools(func(t tool) { all = append(all, t) }, func() {}) == nil {
 		for _, t := range all {
 			c.declare(t)
 		}

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -119,19 +120,30 @@ func contains(all []string, s string) bool {
 	return false
 }
 
-// members collects the readings of names in object, in the order of names.
-func members(object gjson.Result, names []string, out []readings) {
+// maxReadings bounds how often a key that matters may be repeated. Every
+// reading is judged with every reading of the other keys, so without a bound
+// one event could keep the guard busy for hours.
+const maxReadings = 16
+
+// members collects the readings of names in object, in the order of names. ok is
+// false if one of them is repeated too often to be judged.
+func members(object gjson.Result, names []string, out []readings) (ok bool) {
+	ok = true
 	if !object.IsObject() {
-		return
+		return ok
 	}
 	object.ForEach(func(k, v gjson.Result) bool {
-		if n := named(k.Str, names); n != "" {
-			for i := range names {
-				if names[i] == n {
-					out[i] = append(out[i], v)
-				}
-			}
+		n := named(k.Str, names)
+		if n == "" {
+			return true
 		}
+		i := slices.Index(names, n)
+		if len(out[i]) == maxReadings {
+			ok = false
+			return true
+		}
+		out[i] = append(out[i], v)
 		return true
 	})
+	return ok
 }

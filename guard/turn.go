@@ -2,6 +2,7 @@ package guard
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -47,8 +48,8 @@ func kindOfEvent(typ string) Kind {
 // Usage counts the tokens that the upstream says it spent.
 type Usage struct{ Input, CachedInput, Output, Reasoning int64 }
 
-// Turn is what the events of a turn have said so far. Its byte slices are the
-// turn's own.
+// Turn is what the events of a turn have said so far. Its strings and byte
+// slices are the turn's own: the frames they came from are overwritten.
 type Turn struct {
 	ID       string // the response's id as seen last
 	FirstID  string // and as seen first; some providers change it
@@ -128,7 +129,7 @@ func (t *Turn) note(kind Kind, root gjson.Result) {
 		case e.IsObject():
 			t.cause(e)
 		case e.Type == gjson.String:
-			t.Error.Seen, t.Error.Message = true, text(e.Str)
+			t.Error.Seen, t.Error.Message = true, strings.Clone(text(e.Str))
 		default:
 			t.cause(root)
 		}
@@ -174,7 +175,7 @@ func (t *Turn) lifecycle(r gjson.Result) {
 
 func (t *Turn) identify(r gjson.Result) {
 	if id := r.Get("id"); id.Type == gjson.String && id.Str != "" {
-		t.ID = text(id.Str)
+		t.ID = strings.Clone(text(id.Str))
 		if t.FirstID == "" {
 			t.FirstID = t.ID
 		}
@@ -208,5 +209,5 @@ func (t *Turn) cause(e gjson.Result) {
 	if t.Error.Code == "" && e.Get("type").String() != "error" {
 		t.Error.Code = shown(text(e.Get("type").String()))
 	}
-	t.Error.Message = text(e.Get("message").String())
+	t.Error.Message = strings.Clone(text(e.Get("message").String()))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -30,9 +31,9 @@ func (r *requestReader) object(member func(key []byte) error) error {
 	return err
 }
 
-// array reads an array and calls element for each value with its place, for
-// example "input[3]"; element must consume the value. Another value is skipped.
-func (r *requestReader) array(at string, element func(at string) error) error {
+// array reads an array and calls element for each value; element must consume
+// it. Another value is skipped.
+func (r *requestReader) array(element func() error) error {
 	if r.d.PeekKind() != '[' {
 		return r.d.SkipValue()
 	}
@@ -40,7 +41,7 @@ func (r *requestReader) array(at string, element func(at string) error) error {
 		return err
 	}
 	for r.d.PeekKind() != ']' {
-		if err := element(at); err != nil {
+		if err := element(); err != nil {
 			return err
 		}
 	}
@@ -87,21 +88,36 @@ func (r *requestReader) value(v *jsontext.Value, read func() error) error {
 // duplicates remembers which of a set of keys an object has had.
 type duplicates uint16
 
-// check reports a second occurrence of one of keys as an error.
-func (d *duplicates) check(key []byte, at string, keys []string) error {
+// once reports a second occurrence of one of keys as an error.
+func (r *requestReader) once(seen *duplicates, key []byte, keys []string) error {
 	i := slices.IndexFunc(keys, func(k string) bool { return string(key) == k })
 	if i < 0 {
 		return nil
 	}
-	if *d&(1<<i) != 0 {
-		if at != "" {
-			at += "."
-		}
+	if *seen&(1<<i) != 0 {
+		param := r.place()
 		return &RequestError{
-			Message: fmt.Sprintf("Duplicate key %q: readers differ about which one counts.", at+keys[i]),
-			Param:   at + keys[i],
+			Message: fmt.Sprintf("Duplicate key %q: readers differ about which one counts.", param),
+			Param:   param,
 		}
 	}
-	*d |= 1 << i
+	*seen |= 1 << i
 	return nil
+}
+
+// place names the value that was read last as the API names a parameter, for
+// example "input[3].tools[0].name".
+func (r *requestReader) place() string {
+	at := r.base
+	for token := range r.d.StackPointer().Tokens() {
+		switch _, err := strconv.Atoi(token); {
+		case err == nil:
+			at += "[" + token + "]"
+		case at == "":
+			at = token
+		default:
+			at += "." + token
+		}
+	}
+	return at
 }
