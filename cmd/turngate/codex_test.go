@@ -65,11 +65,12 @@ func runCodex(t *testing.T, model, config string) *codexRun {
 	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := []string{
-		"CODEX_HOME=" + home, "HOME=" + home, "OPENAI_API_KEY=sk-test", "CODEX_API_KEY=sk-test", "NO_PROXY=127.0.0.1",
-	}
-	stdout, stderr, code := runClient(t, dir, env, bin,
-		"exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", model, "say hi")
+	stdout, stderr, code := runClient(t, client{
+		name: bin,
+		args: []string{"exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", model, "say hi"},
+		dir:  dir,
+		env:  []string{"CODEX_HOME=" + home, "HOME=" + home, "OPENAI_API_KEY=sk-test", "CODEX_API_KEY=sk-test", "NO_PROXY=127.0.0.1"},
+	})
 	run := &codexRun{Shown: stdout + stderr, Code: code, dir: dir}
 	t.Cleanup(func() {
 		if t.Failed() {

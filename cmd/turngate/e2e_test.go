@@ -205,16 +205,26 @@ func need(t *testing.T, name, require string) string {
 	return value
 }
 
-// runClient runs a client to its end, with env and nothing of the caller's
-// environment but PATH, and returns what it wrote and its exit code. The whole
-// process group ends with the test.
-func runClient(t *testing.T, dir string, env []string, name string, args ...string) (stdout, stderr string, code int) {
+// client is a command that plays a client. Of the environment it gets PATH and
+// what env says.
+type client struct {
+	name  string
+	args  []string
+	dir   string
+	env   []string
+	stdin string
+}
+
+// runClient runs a client to its end and returns what it wrote and its exit
+// code. Its whole process group ends with the test.
+func runClient(t *testing.T, c client) (stdout, stderr string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = dir
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
+	cmd := exec.CommandContext(ctx, c.name, c.args...)
+	cmd.Dir = c.dir
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, c.env...)
+	cmd.Stdin = strings.NewReader(c.stdin)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
@@ -222,7 +232,7 @@ func runClient(t *testing.T, dir string, env []string, name string, args ...stri
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
 	if ctx.Err() != nil {
-		t.Fatalf("%s did not end\nstdout: %s\nstderr: %s", filepath.Base(name), &out, &errs)
+		t.Fatalf("%s did not end\nstdout: %s\nstderr: %s", filepath.Base(c.name), &out, &errs)
 	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
