@@ -11,7 +11,6 @@ import (
 func (s *server) reload() {
 	next, cert, err := s.load()
 	if err == nil {
-		next.CheckConfig = false
 		err = s.proxy.Reload(proxyConfig(next, s.log))
 	}
 	if err != nil {

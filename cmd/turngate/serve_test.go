@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -29,8 +30,8 @@ type instance struct {
 	log     *logBuffer
 }
 
-// startServe runs serve on free ports until the test ends. Before the default
-// flags, args may not name others of the same kind.
+// startServe runs serve until the test ends, on free ports unless args say
+// otherwise.
 func startServe(t *testing.T, env map[string]string, args ...string) *instance {
 	t.Helper()
 	vars := map[string]string{"HOME": t.TempDir()}
@@ -253,6 +254,49 @@ func TestReload(t *testing.T) {
 	if err != nil || !bytes.Contains(all, []byte("hello")) {
 		t.Errorf("running turn: %q, error %v", all, err)
 	}
+}
+
+// TestReloadUnderLoad reloads while 1,000 streams run. None is broken (rule O3).
+func TestReloadUnderLoad(t *testing.T) {
+	const streams = 1000
+	upstream, resume := stalled(t)
+	in := startServe(t, nil, "--upstream", upstream, "--log-level", "error")
+	started := make(chan struct{}, streams)
+	broken := make(chan error, streams)
+	for range streams {
+		go func() {
+			broken <- in.wholeTurn(started)
+		}()
+	}
+	for range streams {
+		<-started
+	}
+	in.reload(t)
+	close(resume)
+	for range streams {
+		if err := <-broken; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// wholeTurn runs a turn to its end. It tells started when the stream has begun,
+// or has failed to.
+func (in *instance) wholeTurn(started chan<- struct{}) error {
+	resp, err := http.Post(in.url+"/v1/responses", "application/json", strings.NewReader(`{"model":"m","input":"hi","stream":true}`))
+	started <- struct{}{}
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	all, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if !bytes.Contains(all, []byte("response.completed")) {
+		return fmt.Errorf("status %d, and the stream ends with %q", resp.StatusCode, all[max(0, len(all)-200):])
+	}
+	return nil
 }
 
 // reload sends SIGHUP twice: that the second is taken means that the first is
