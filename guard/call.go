@@ -94,14 +94,14 @@ func (g *Guard) itemAs(typ string, m *itemReadings, at place) *Refusal {
 // namedCall judges a call by (namespace, name).
 func (g *Guard) namedCall(typ string, m *itemReadings) *Refusal {
 	names, ok := m[keyName].strings()
-	if !ok || len(names) == 0 || contains(names, "") {
-		return g.found(undeclared(g.catalog, typ, m, "", true))
+	if !ok || m[keyName].null() || contains(names, "") {
+		return g.found(undeclared(g.catalog, typ, m, identity{"", m[keyName].first()}, true))
 	}
 	namespaces, ok := namespacesOf(m[keyNamespace])
 	for _, name := range names {
 		for _, ns := range namespaces {
 			if !ok || !g.authorised(typ, newIdentity(ns, name), m) {
-				if r := g.found(undeclared(g.catalog, typ, m, name, true)); r != nil {
+				if r := g.found(undeclared(g.catalog, typ, m, identity{ns, name}, true)); r != nil {
 					return r
 				}
 			}
@@ -114,12 +114,7 @@ func (g *Guard) namedCall(typ string, m *itemReadings) *Refusal {
 // and null are "". ok is false if one is not a string.
 func namespacesOf(r readings) (all []string, ok bool) {
 	all, ok = r.strings()
-	for _, v := range r {
-		if v.Type == gjson.Null && !contains(all, "") {
-			all = append(all, "")
-		}
-	}
-	if len(all) == 0 {
+	if (r.null() || len(all) == 0) && !contains(all, "") {
 		all = append(all, "")
 	}
 	return all, ok
@@ -142,7 +137,7 @@ func (g *Guard) typedCall(typ string, m *itemReadings, authorised bool) *Refusal
 	if authorised {
 		return nil
 	}
-	return g.found(undeclared(g.catalog, typ, m, "", false))
+	return g.found(undeclared(g.catalog, typ, m, identity{}, false))
 }
 
 // mayBeLocal reports whether some reading of a shell_call's environment means
@@ -155,7 +150,7 @@ func mayBeLocal(environments readings) bool {
 		var typ [1]readings
 		unambiguous := members(v, []string{"type"}, typ[:])
 		names, ok := typ[0].strings()
-		if !ok || !unambiguous || len(names) == 0 || contains(names, "local") {
+		if !ok || !unambiguous || typ[0].null() || contains(names, "local") {
 			return true
 		}
 	}
@@ -166,13 +161,13 @@ func mayBeLocal(environments readings) bool {
 func (g *Guard) approval(typ string, m *itemReadings) *Refusal {
 	labels, okLabel := m[keyServerLabel].strings()
 	names, okName := m[keyName].strings()
-	if !okLabel || !okName || len(labels) == 0 || len(names) == 0 || contains(names, "") {
-		return g.found(undeclared(g.catalog, typ, m, "", true))
+	if !okLabel || !okName || m[keyServerLabel].null() || m[keyName].null() || contains(names, "") {
+		return g.found(undeclared(g.catalog, typ, m, identity{"", m[keyName].first()}, true))
 	}
 	for _, label := range labels {
 		for _, name := range names {
 			if !g.catalog.approvable(label, name) {
-				if r := g.found(undeclared(g.catalog, typ, m, name, true)); r != nil {
+				if r := g.found(undeclared(g.catalog, typ, m, identity{"", name}, true)); r != nil {
 					return r
 				}
 			}

@@ -146,6 +146,7 @@ func (c *Catalog) declareType(t tool) {
 	case "mcp":
 		c.client = true
 		c.declareServer(t)
+		return
 	case "x_search":
 	default:
 		return

@@ -76,7 +76,7 @@ func (g *Guard) Inspect(f sse.Frame) (Kind, *Refusal) {
 		if g.turn.Terminal != KindNone {
 			return KindLate, nil
 		}
-		if r := g.found(unreadable(g.catalog, "an event whose lines readers would cut differently around what could be a call")); r != nil {
+		if r := g.judgeHidden(f); r != nil {
 			return KindNone, r
 		}
 	}
@@ -116,6 +116,7 @@ func (g *Guard) inspectSlowly(f sse.Frame, kind Kind, suspect bool) (Kind, *Refu
 	root := parse(f.Data)
 	if suspect || g.widens(kind) {
 		if r := g.judgeFrame(f, root, kind); r != nil {
+			g.turn.noteRefused(kind, root)
 			return kind, r
 		}
 	}
@@ -125,6 +126,17 @@ func (g *Guard) inspectSlowly(f sse.Frame, kind Kind, suspect bool) (Kind, *Refu
 	g.turn.count(f.Data)
 	g.turn.note(kind, root)
 	return kind, nil
+}
+
+// judgeHidden refuses a frame that hides what could be a call, for what its
+// standard reading shows if that is enough.
+func (g *Guard) judgeHidden(f sse.Frame) *Refusal {
+	if valid(f.Data) {
+		if r := g.judgeFrame(f, parse(f.Data), KindOther); r != nil {
+			return r
+		}
+	}
+	return g.found(unreadable(g.catalog, "an event whose lines readers would cut differently around what could be a call"))
 }
 
 // judgeFrame judges an event as its readers see it. Some take each data line
@@ -153,8 +165,12 @@ func (g *Guard) judgeFrame(f sse.Frame, root gjson.Result, kind Kind) *Refusal {
 // InspectAnswer judges a JSON answer (stream: false). ok is false if it is not
 // one JSON object that is a response or an error; the answer is then nobody's.
 func (g *Guard) InspectAnswer(body []byte) (kind Kind, r *Refusal, ok bool) {
+	body = bytes.TrimPrefix(body, byteOrderMark) // clients drop it
 	if !valid(body) {
-		return KindBroken, nil, false
+		if g.active && bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) && !evidenceFree(body) {
+			r = g.found(unreadable(g.catalog, "an answer that is not valid JSON and could carry a call"))
+		}
+		return KindBroken, r, r != nil
 	}
 	root := parse(body)
 	switch {

@@ -60,22 +60,23 @@ type Problem struct {
 func (r *Refusal) Message() string { return "turngate: " + r.detail }
 
 // undeclared makes the refusal of a call that the catalog does not authorise.
-func undeclared(c *Catalog, itemType string, m *itemReadings, name string, named bool) *Refusal {
+func undeclared(c *Catalog, itemType string, m *itemReadings, id identity, named bool) *Refusal {
 	r := &Refusal{Reason: UndeclaredToolCall, ItemType: shown(itemType)}
 	if m != nil {
 		r.CallID = optional(m[keyCallID].first())
 		r.ItemID = optional(m[keyID].first())
-		if ns := m[keyNamespace].first(); ns != "" {
-			r.Namespace = optional(ns)
+		if id.namespace == "" {
+			id.namespace = m[keyNamespace].first()
 		}
+		r.Namespace = optional(id.namespace)
 	}
 	r.list(c)
 	switch {
-	case name != "":
-		r.Name = optional(name)
-		full := name
+	case id.name != "":
+		r.Name = optional(id.name)
+		full := id.name
 		if r.Namespace != nil {
-			full = *r.Namespace + "." + name
+			full = *r.Namespace + "." + id.name
 		}
 		r.detail = fmt.Sprintf("the upstream called %q, which this request does not declare (%s)", shown(full), r.declared())
 	case named:

@@ -111,6 +111,11 @@ func (r readings) first() string {
 	return ""
 }
 
+// null reports whether one of the readings is null, or that there is none.
+func (r readings) null() bool {
+	return len(r) == 0 || slices.ContainsFunc(r, func(v gjson.Result) bool { return v.Type == gjson.Null })
+}
+
 func contains(all []string, s string) bool {
 	for _, a := range all {
 		if a == s {
@@ -125,19 +130,25 @@ func contains(all []string, s string) bool {
 // one event could keep the guard busy for hours.
 const maxReadings = 16
 
-// members collects the readings of names in object, in the order of names. ok is
-// false if one of them is repeated too often to be judged.
+// members collects the readings of names in object, in the order of names. A
+// name that is there in folded spellings only has null among its readings: to
+// most readers it is absent. ok is false if one is repeated too often to be
+// judged.
 func members(object gjson.Result, names []string, out []readings) (ok bool) {
 	ok = true
 	if !object.IsObject() {
 		return ok
 	}
+	var exact uint
 	object.ForEach(func(k, v gjson.Result) bool {
 		n := named(k.Str, names)
 		if n == "" {
 			return true
 		}
 		i := slices.Index(names, n)
+		if k.Str == n {
+			exact |= 1 << i
+		}
 		if len(out[i]) == maxReadings {
 			ok = false
 			return true
@@ -145,5 +156,10 @@ func members(object gjson.Result, names []string, out []readings) (ok bool) {
 		out[i] = append(out[i], v)
 		return true
 	})
+	for i := range out {
+		if len(out[i]) > 0 && exact&(1<<i) == 0 {
+			out[i] = append(out[i], gjson.Result{Type: gjson.Null})
+		}
+	}
 	return ok
 }

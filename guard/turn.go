@@ -136,6 +136,17 @@ func (t *Turn) note(kind Kind, root gjson.Result) {
 	}
 }
 
+// noteRefused takes what a refused event says of the response, and nothing that
+// could be shown to the client.
+func (t *Turn) noteRefused(kind Kind, root gjson.Result) {
+	switch kind {
+	case KindLifecycle:
+		t.identify(responseOf(root))
+	case KindCompleted, KindIncomplete, KindFailed:
+		t.note(kind, root)
+	}
+}
+
 // noteAnswer takes a JSON answer, a response object by itself.
 func (t *Turn) noteAnswer(r gjson.Result) {
 	t.identify(r)
