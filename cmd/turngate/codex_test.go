@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"encoding/json"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,7 +43,7 @@ func (r *codexRun) messages() string {
 	return strings.Join(texts, "\n")
 }
 
-// codexProvider is the configuration that docs and README give to users.
+// codexProvider is the least that a user has to configure.
 func codexProvider(base string) string {
 	return `model_provider = "turngate"
 
@@ -128,6 +127,8 @@ func TestCodex(t *testing.T) {
 		if got := u.Requests()[0].Header.Get("Authorization"); got != "Bearer sk-test" {
 			t.Errorf("upstream got Authorization %q, want the client's", got)
 		}
+		// Codex drops the connection as soon as it has read response.completed.
+		g.wantMetric(t, `turngate_turns_total{outcome="completed",transport="sse",upstream="default"} 1`)
 	})
 
 	t.Run("declared exec_command", func(t *testing.T) {
@@ -164,6 +165,8 @@ func TestCodex(t *testing.T) {
 	t.Run("undeclared", func(t *testing.T) { codexUndeclared(t, bin) })
 	t.Run("unreachable upstream", func(t *testing.T) { codexUnreachable(t, bin) })
 	t.Run("upstream 503", func(t *testing.T) { codexUnavailable(t, bin) })
+	t.Run("upstream reset", func(t *testing.T) { codexReset(t, bin) })
+	t.Run("silent upstream", func(t *testing.T) { codexSilence(t, bin) })
 	t.Run("upgrade", func(t *testing.T) { codexUpgrade(t, bin) })
 }
 
@@ -204,73 +207,11 @@ func codexUndeclared(t *testing.T, bin string) {
 			if n := len(g.tap.exchanges()); n != 1 {
 				t.Errorf("%d requests arrived at turngate, want 1", n)
 			}
+			g.wantMetric(t, `turngate_turns_total{outcome="refused",transport="sse",upstream="default"} 1`)
 			for _, e := range g.tap.exchanges() {
 				if strings.Contains(e.Body, "touch marker") {
 					t.Errorf("the refused call's arguments reached the client:\n%s", e.Body)
 				}
-			}
-		})
-	}
-}
-
-// codexUnreachable counts what arrives when nobody listens at the upstream.
-func codexUnreachable(t *testing.T, bin string) {
-	base := closedURL(t)
-	g := startGate(t, bin, base)
-	run := runCodex(t, plainModel, codexProvider(g.URL))
-	if n := len(g.tap.exchanges()); n < 1 || n > 6 {
-		t.Errorf("%d requests arrived at turngate, want 1 to 6", n)
-	}
-	if run.Code != 1 {
-		t.Errorf("exit code %d, want 1", run.Code)
-	}
-	mustNotShow(t, "codex", run.Shown, base)
-	for _, e := range g.tap.exchanges() {
-		mustNotShow(t, "turngate", e.Body, base)
-	}
-}
-
-// codexUnavailable has the upstream answer each turn with 503: passed on as it
-// is, Codex would send 30.
-func codexUnavailable(t *testing.T, bin string) {
-	u, base := startUpstream(t, mock.Turn{
-		Status: http.StatusServiceUnavailable,
-		Body:   []byte(`{"error":{"message":"the model is being moved","type":"server_error","param":null,"code":"busy"}}`),
-	})
-	g := startGate(t, bin, base)
-	run := runCodex(t, plainModel, codexProvider(g.URL))
-	if n := len(g.tap.exchanges()); n < 1 || n > 6 {
-		t.Errorf("%d requests arrived at turngate, want 1 to 6", n)
-	}
-	if n := u.Counts().Received; n > 6 {
-		t.Errorf("%d requests arrived at the upstream, want at most 6", n)
-	}
-	mustContain(t, "what the user sees", run.Shown, "the model is being moved")
-	mustNotShow(t, "codex", run.Shown, base)
-}
-
-// codexUpgrade lets Codex try a WebSocket first, as its built-in provider does
-// and one with supports_websockets may.
-func codexUpgrade(t *testing.T, bin string) {
-	for name, config := range map[string]func(base string) string{
-		"built-in provider":   func(base string) string { return "openai_base_url = \"" + base + "\"\n" },
-		"supports_websockets": func(base string) string { return codexProvider(base) + "supports_websockets = true\n" },
-	} {
-		t.Run(name, func(t *testing.T) {
-			u, base := startUpstream(t, textTurn("over http"))
-			g := startGate(t, bin, base)
-			run := runCodex(t, plainModel, config(g.URL))
-			wantRequests(t, u, 1)
-			if run.Code != 0 || run.messages() != "over http" {
-				t.Errorf("exit code %d, messages %q", run.Code, run.messages())
-			}
-			var got []string
-			for _, e := range g.tap.exchanges() {
-				got = append(got, e.Method+" "+e.Path+" "+http.StatusText(e.Status))
-			}
-			want := "GET /v1/responses Upgrade Required, POST /v1/responses OK"
-			if strings.Join(got, ", ") != want {
-				t.Errorf("requests: %q, want %q", got, want)
 			}
 		})
 	}
