@@ -5,17 +5,15 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/url"
-	"strings"
 )
 
 // servePassed hands a request that is not a turn to an upstream and its answer
-// back. rest is the cleaned path below /v1/.
-func (p *Proxy) servePassed(ex *exchange, rest string) {
+// back.
+func (p *Proxy) servePassed(ex *exchange, to target) {
 	r := ex.cfg.routeFor("")
-	if r.injects && !isKnownPath(ex.r.Method, rest) {
+	if r.injects && !to.known(ex.r.Method) {
 		// With the operator's key only what is known is let through.
-		ex.fail(notFound("/v1/" + rest))
+		ex.fail(notFound(to.clean))
 		return
 	}
 	body, f := ex.readBody()
@@ -25,10 +23,11 @@ func (p *Proxy) servePassed(ex *exchange, rest string) {
 	}
 	ctx, cancel := context.WithCancelCause(ex.r.Context())
 	defer cancel(nil)
-	req := r.request(ctx, ex.r.Method, escapePath(rest), ex.r)
+	req := r.request(ctx, ex.r.Method, to.escaped(), ex.r)
 	if len(body.bytes) > 0 {
 		req.ContentLength = int64(len(body.bytes))
 		req.Body = body.reader()
+		req.GetBody = func() (io.ReadCloser, error) { return body.reader(), nil }
 	}
 	resp, f := ex.roundTrip(r, req, cancel)
 	body.release()
@@ -59,6 +58,9 @@ func (ex *exchange) pass(r *route, resp *http.Response) {
 		return
 	}
 	raw, ok := decoded(resp)
+	if ex.r.Method == http.MethodHead || resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusNotModified {
+		raw, ok = resp.Body, true // its encoding is that of a body it does not have
+	}
 	if !ok {
 		ex.fail(protocolError(errors.New("unreadable content encoding")))
 		return
@@ -84,36 +86,4 @@ func (ex *exchange) pass(r *route, resp *http.Response) {
 			panic(http.ErrAbortHandler)
 		}
 	}
-}
-
-// isKnownPath reports whether a path is part of the API that turngate speaks.
-func isKnownPath(method, rest string) bool {
-	head, tail, _ := strings.Cut(rest, "/")
-	switch {
-	case head == "models":
-		return method == http.MethodGet || method == http.MethodHead
-	case head != "responses" || tail == "":
-		return false
-	case tail == "compact" || tail == "input_tokens":
-		return method == http.MethodPost
-	}
-	id, sub, _ := strings.Cut(tail, "/")
-	switch sub {
-	case "":
-		return id != "" && (method == http.MethodGet || method == http.MethodDelete)
-	case "input_items":
-		return method == http.MethodGet
-	case "cancel":
-		return method == http.MethodPost
-	}
-	return false
-}
-
-// escapePath escapes the segments of a decoded path again.
-func escapePath(p string) string {
-	segments := strings.Split(p, "/")
-	for i, s := range segments {
-		segments[i] = url.PathEscape(s)
-	}
-	return strings.Join(segments, "/")
 }

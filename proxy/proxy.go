@@ -5,9 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"path"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -108,26 +106,25 @@ func (p *Proxy) Shutdown(ctx context.Context) error {
 // Handler serves clients.
 func (p *Proxy) Handler() http.Handler { return http.HandlerFunc(p.serve) }
 
-// serve routes by the cleaned path: what an upstream would clean must not get
-// past the gate.
+// serve routes by the cleaned path.
 func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	ex := p.newExchange(w, r)
-	clean := path.Clean("/" + r.URL.Path)
-	rest, ok := strings.CutPrefix(clean, "/v1/")
+	to := targetOf(r.URL)
 	switch {
-	case !ok:
-		ex.fail(notFound(clean))
-	case rest == "responses" && isUpgrade(r.Header):
+	case to.segments == nil, to.resemblesTurns():
+		ex.fail(notFound(to.clean))
+	case to.isTurns() && isWebSocket(r):
 		ex.fail(websocketUnsupported())
-	case rest == "responses" && r.Method == http.MethodPost:
+	case to.isTurns() && r.Method == http.MethodPost:
 		p.serveTurn(ex)
 	default:
-		p.servePassed(ex, rest)
+		p.servePassed(ex, to)
 	}
 }
 
-// isUpgrade reports whether the client asks for another protocol. Codex tries
-// WebSocket first and falls back to HTTP at once only on 426.
-func isUpgrade(h http.Header) bool {
-	return h.Get("Upgrade") != "" || hasToken(h["Connection"], "upgrade")
+// isWebSocket reports whether the client asks for a WebSocket. Codex tries that
+// first and falls back to HTTP at once only on 426. Other upgrades are offers
+// (Java's client makes one for HTTP/2 on each request), and are not taken.
+func isWebSocket(r *http.Request) bool {
+	return r.Method == http.MethodGet && hasToken(r.Header["Upgrade"], "websocket")
 }
