@@ -212,16 +212,14 @@ func (s *stream) refuse() {
 	s.leave()
 	s.endWith(refused(s.guard.Refused()))
 	s.cancelAfter(s.cfg.DrainTimeout)
-	s.p.running.Add(1)
 	body := s.resp.Body
 	reader := s.reader
 	s.reader = nil
-	go s.drain(reader, body)
+	s.detached = func() { s.drain(reader, body) }
 }
 
 // drain reads what is left of a refused stream, for the accounts only.
 func (s *stream) drain(reader *sse.Reader, body io.Closer) {
-	defer s.p.running.Done()
 	var err error
 	for err == nil && s.guard.Turn().Terminal == guard.KindNone {
 		var f sse.Frame

@@ -28,6 +28,10 @@ type turn struct {
 	status    int      // of the upstream's head
 	firstAt   time.Time
 	reported  int // findings that were let pass
+
+	// detached is what goes on when the client has its answer and the turn was
+	// accounted; it has the turn to itself then. nil: nothing.
+	detached func()
 }
 
 // serveTurn takes a turn from request to end.
@@ -36,7 +40,7 @@ func (p *Proxy) serveTurn(ex *exchange) {
 	p.running.Add(1)
 	defer p.running.Done()
 	t := &turn{exchange: ex, transport: "json"}
-	defer func() { t.account() }()
+	defer t.close()
 
 	if n := p.active.Add(1); ex.cfg.MaxStreams > 0 && n > int64(ex.cfg.MaxStreams) {
 		p.active.Add(-1)
@@ -45,6 +49,14 @@ func (p *Proxy) serveTurn(ex *exchange) {
 	}
 	defer p.active.Add(-1)
 	t.run()
+}
+
+// close accounts the turn and lets go on what outlives it.
+func (t *turn) close() {
+	t.account()
+	if t.detached != nil {
+		t.p.running.Go(t.detached)
+	}
 }
 
 func (t *turn) run() {
