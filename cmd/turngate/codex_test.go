@@ -167,6 +167,7 @@ func TestCodex(t *testing.T) {
 	t.Run("upstream 503", func(t *testing.T) { codexUnavailable(t, bin) })
 	t.Run("upstream reset", func(t *testing.T) { codexReset(t, bin) })
 	t.Run("silent upstream", func(t *testing.T) { codexSilence(t, bin) })
+	t.Run("errors", func(t *testing.T) { codexErrors(t, bin) })
 	t.Run("upgrade", func(t *testing.T) { codexUpgrade(t, bin) })
 }
 

@@ -43,7 +43,12 @@ func (c nodeClient) run(t *testing.T, base string) []string {
 // TestNode drives the openai package for Node: the last version that supports
 // Node 20, and the current one, whose stream() is the strictest client there is.
 func TestNode(t *testing.T) {
-	need(t, "TURNGATE_NODE_MODULES", "TURNGATE_REQUIRE_NODE")
+	modules := need(t, "TURNGATE_NODE_MODULES", "TURNGATE_REQUIRE_NODE")
+	for _, pkg := range []string{"openai", "openai7"} {
+		if _, err := os.Stat(filepath.Join(modules, pkg)); err != nil {
+			t.Fatalf("%v: wanted are openai@6.49.0 and openai7@npm:openai@7.59.0", err)
+		}
+	}
 	bin := buildTurngate(t)
 
 	for name, c := range map[string]nodeClient{
