@@ -49,8 +49,8 @@ func tooLarge(limit int64) *failure {
 	return local(http.StatusRequestEntityTooLarge, "request_too_large", "", "turngate: the request body is over the limit of %d bytes.", limit)
 }
 
-func undecodable(encoding string) *failure {
-	return local(http.StatusBadRequest, "invalid_json", "", "turngate: the request body is not valid %s.", encoding)
+func undecodable() *failure {
+	return local(http.StatusBadRequest, "invalid_json", "", "turngate: the request body is not in the content encoding that it says.")
 }
 
 func unreadableBody() *failure {

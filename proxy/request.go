@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -21,14 +22,15 @@ func (ex *exchange) readBody() (*body, *failure) {
 	if ex.r.ContentLength > limit && limit > 0 {
 		return nil, tooLarge(limit)
 	}
-	src := io.Reader(ex.r.Body)
+	wire := &wireReader{src: ex.r.Body}
+	src := io.Reader(wire)
 	size := int(max(ex.r.ContentLength, 0))
 	switch enc := strings.ToLower(strings.TrimSpace(ex.r.Header.Get("Content-Encoding"))); enc {
 	case "", "identity":
 	case "gzip", "zstd":
 		dec, err := decoder(enc, src)
 		if err != nil {
-			return nil, undecodable(enc)
+			return nil, ex.unread(wire, undecodable())
 		}
 		defer dec.Close()
 		src, size = dec, 4*size
@@ -43,17 +45,49 @@ func (ex *exchange) readBody() (*body, *failure) {
 	switch {
 	case errors.Is(err, errTooLarge):
 		return nil, tooLarge(limit)
-	case ex.r.Context().Err() != nil:
-		return nil, clientGone()
+	case src != wire:
+		return nil, ex.unread(wire, undecodable())
 	}
-	return nil, unreadableBody()
+	return nil, ex.unread(wire, unreadableBody())
+}
+
+// unread returns f, or that the client went away in the middle of its body. Its
+// context does not say so: net/http looks out for that only after the body.
+func (ex *exchange) unread(wire *wireReader, f *failure) *failure {
+	var op *net.OpError
+	switch {
+	case ex.r.Context().Err() != nil, errors.Is(wire.err, io.ErrUnexpectedEOF),
+		errors.As(wire.err, &op) && !op.Timeout():
+		return clientGone()
+	}
+	return f
+}
+
+// wireReader remembers how reading the body from the client failed, which a
+// decoder may hide.
+type wireReader struct {
+	src io.Reader
+	err error
+}
+
+func (r *wireReader) Read(p []byte) (int, error) {
+	n, err := r.src.Read(p)
+	if err != nil {
+		r.err = err
+	}
+	return n, err
 }
 
 var errTooLarge = errors.New("over the size limit")
 
+// maxTrusted is how much memory is taken because a sender says how much it is
+// going to send.
+const maxTrusted = 1 << 20
+
 // readAll reads src into a buffer of the pool, expecting about size bytes and
 // allowing at most limit (0: any number). It returns the buffer on errors too.
 func readAll(pool *sse.Buffers, src io.Reader, size int, limit int64) (buf *sse.Buffer, n int, err error) {
+	size = min(size, maxTrusted)
 	if limit > 0 {
 		size = int(min(int64(size), limit))
 	}
@@ -69,7 +103,11 @@ func readAll(pool *sse.Buffers, src io.Reader, size int, limit int64) (buf *sse.
 		case err != nil:
 			return buf, n, err
 		case n == len(buf.B):
-			bigger := pool.Get(2 * n)
+			next := 2 * n
+			if limit > 0 {
+				next = int(min(int64(next), limit+1)) // n is at most limit here
+			}
+			bigger := pool.Get(next)
 			copy(bigger.B, buf.B)
 			pool.Put(buf)
 			buf = bigger
