@@ -2,8 +2,6 @@ package main_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -18,66 +16,6 @@ const (
 	plainModel = "gpt-5.5"
 	liteModel  = "gpt-6.2-sol"
 )
-
-// codexRun is one run of "codex exec" and what the user saw of it.
-type codexRun struct {
-	Shown string // both streams, as the user sees them
-	Code  int
-	dir   string
-}
-
-// ran reports whether a command that writes the marker file was run.
-func (r *codexRun) ran() bool {
-	_, err := os.Stat(filepath.Join(r.dir, "marker"))
-	return err == nil
-}
-
-// messages returns the texts that the assistant said, in order.
-func (r *codexRun) messages() string {
-	var texts []string
-	for line := range strings.Lines(r.Shown) {
-		if item := gjson.Get(line, "item"); item.Get("type").String() == "agent_message" {
-			texts = append(texts, item.Get("text").String())
-		}
-	}
-	return strings.Join(texts, "\n")
-}
-
-// codexProvider is the least that a user has to configure.
-func codexProvider(base string) string {
-	return `model_provider = "turngate"
-
-[model_providers.turngate]
-name = "turngate"
-base_url = "` + base + `"
-env_key = "OPENAI_API_KEY"
-`
-}
-
-// runCodex runs one turn with a home of its own. The command sandbox is off: the
-// commands are ours, and a container often cannot make one.
-func runCodex(t *testing.T, model, config string) *codexRun {
-	t.Helper()
-	bin := need(t, "CODEX_BIN", "TURNGATE_REQUIRE_CODEX")
-	home, dir := t.TempDir(), t.TempDir()
-	config += "\n[features]\nplugins = false\n\n[analytics]\nenabled = false\n"
-	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	stdout, stderr, code := runClient(t, client{
-		name: bin,
-		args: []string{"exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", model, "say hi"},
-		dir:  dir,
-		env:  []string{"CODEX_HOME=" + home, "HOME=" + home, "OPENAI_API_KEY=sk-test", "CODEX_API_KEY=sk-test", "NO_PROXY=127.0.0.1"},
-	})
-	run := &codexRun{Shown: stdout + stderr, Code: code, dir: dir}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("codex (exit code %d):\n%s", run.Code, run.Shown)
-		}
-	})
-	return run
-}
 
 // textTurn is a turn that says s.
 func textTurn(s string) mock.Turn {
@@ -163,6 +101,7 @@ func TestCodex(t *testing.T) {
 	})
 
 	t.Run("undeclared", func(t *testing.T) { codexUndeclared(t, bin) })
+	t.Run("goes on after a refusal", func(t *testing.T) { codexGoesOn(t, bin) })
 	t.Run("unreachable upstream", func(t *testing.T) { codexUnreachable(t, bin) })
 	t.Run("upstream 503", func(t *testing.T) { codexUnavailable(t, bin) })
 	t.Run("upstream reset", func(t *testing.T) { codexReset(t, bin) })
@@ -215,5 +154,27 @@ func codexUndeclared(t *testing.T, bin string) {
 				}
 			}
 		})
+	}
+}
+
+// codexGoesOn asks again in a session whose last turn was refused: nothing of the
+// refused call may have become history.
+func codexGoesOn(t *testing.T, bin string) {
+	refused := new(mock.Stream).Created().Text("let me see").
+		Call(1, mock.FC("rm_all", command("touch marker"))).Completed().Turn()
+	u, base := startUpstream(t, refused, textTurn("all is well"))
+	g := startGate(t, bin, base)
+	user := newCodex(t, codexProvider(g.URL))
+	if run := user.exec(t, "-m", plainModel, "say hi"); run.Code != 1 {
+		t.Errorf("refused turn: exit code %d, want 1", run.Code)
+	}
+	run := user.exec(t, "-m", plainModel, "resume", "--last", "and now?")
+	if run.Code != 0 || run.messages() != "all is well" || run.ran() {
+		t.Errorf("next turn: exit code %d, messages %q, command run: %t", run.Code, run.messages(), run.ran())
+	}
+	second := string(wantRequests(t, u, 2)[1].Body)
+	mustContain(t, "the next request", second, "let me see", "and now?")
+	if strings.Contains(second, "rm_all") {
+		t.Errorf("the refused call became history:\n%s", second)
 	}
 }
