@@ -1,0 +1,123 @@
+package guard
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"turngate/sse"
+)
+
+// relay returns what a client gets of a stream that is judged by g.
+func relay(t testing.TB, g *Guard, src io.Reader) (relayed string, refused bool) {
+	t.Helper()
+	r := sse.NewReader(src, &sse.Buffers{}, 0)
+	var b strings.Builder
+	for {
+		f, err := r.Next()
+		if err != nil {
+			return b.String(), false
+		}
+		kind, refusal := g.Inspect(f)
+		if refusal != nil {
+			return b.String(), true
+		}
+		if kind != KindLate && kind != KindBroken {
+			b.Write(f.Raw)
+			b.WriteString(f.Closing())
+		}
+	}
+}
+
+// FuzzNoUndeclaredCall: whatever an upstream sends, no client sees an
+// undeclared call in what is relayed.
+func FuzzNoUndeclaredCall(f *testing.F) {
+	for _, s := range seeds(3000) {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, choices []byte) {
+		raw := (&forge{choices: choices}).stream()
+		relayed, _ := relay(t, guardOf(t, fuzzTools), strings.NewReader(raw))
+		if call, client, found := executed(relayed); found {
+			t.Fatalf("a client (%s) runs %+v\nstream  %q\nrelayed %q", client, call, raw, relayed)
+		}
+	})
+}
+
+// FuzzFraming: an event gets the same verdict however it is framed and
+// chunked.
+func FuzzFraming(f *testing.F) {
+	for _, s := range seeds(300) {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, choices []byte) {
+		fg := &forge{choices: choices}
+		data := fg.event()
+		if !valid([]byte(data)) { // broken text has no lines to spread
+			return
+		}
+		want := reasonOf(stream(t, guardOf(t, fuzzTools), "data: "+data+"\n\n"))
+		for name, frame := range framings() {
+			if name == "wrong event line" {
+				continue // the event line can be the only place of the type
+			}
+			raw := frame(data)
+			if got := reasonOf(stream(t, guardOf(t, fuzzTools), raw)); got != want {
+				t.Errorf("%s: %q: %s, want %s", name, raw, got, want)
+			}
+			if got := reasonOf(streamFrom(t, guardOf(t, fuzzTools), &chunked{raw, fg})); got != want {
+				t.Errorf("%s, chunked: %q: %s, want %s", name, raw, got, want)
+			}
+		}
+	})
+}
+
+// chunked serves a text in chunks of chosen size.
+type chunked struct {
+	rest string
+	f    *forge
+}
+
+func (c *chunked) Read(p []byte) (int, error) {
+	if c.rest == "" {
+		return 0, io.EOF
+	}
+	n := copy(p, c.rest[:min(len(c.rest), 1+c.f.pick(9))])
+	c.rest = c.rest[n:]
+	return n, nil
+}
+
+// FuzzFastPath: a frame gets the same verdict whether or not its bytes clear it.
+func FuzzFastPath(f *testing.F) {
+	for _, s := range seeds(500) {
+		f.Add([]byte((&forge{choices: s}).event()), "")
+	}
+	for _, s := range []string{
+		`{"type":"response.output_text.delta","item_id":"msg_1","output_index":0,"content_index":0,"delta":"x","sequence_number":4}`,
+		`{"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":0,"delta":"{\"name\":","sequence_number":4}`,
+		`{"type": "response.custom_tool_call_input.delta","delta":"n","Name":"rm_all"}`,
+		`{"type":"response.function_call_arguments.delta","delta":"x","type":"response.shell_call_command.delta"}`,
+		`{"type":"response.output_text.delta","error":{"code":"x"}}`,
+		`{"delta":"x","type":"response.output_text.delta"}`,
+		`{"type":"local_shell_call","call_id":"c"}`,
+	} {
+		f.Add([]byte(s), "")
+		f.Add([]byte(s), "response.shell_call_command.delta")
+		f.Add([]byte(s), "response.function_call_arguments.done")
+	}
+	f.Fuzz(func(t *testing.T, data []byte, eventLine string) {
+		frame := event(string(data))
+		frame.Event = []byte(eventLine)
+		if !valid(data) || hidesCall(frame) || string(data) == "[DONE]" {
+			return
+		}
+		gotKind, got := guardOf(t, fuzzTools).Inspect(frame)
+		wantKind, want := guardOf(t, fuzzTools).inspectSlowly(frame, kindOfEvent(eventType(frame)), true)
+		if reasonOf(got) != reasonOf(want) && !parse(data).IsObject() {
+			return // no event to any reader; refused only if it could be a piece of one
+		}
+		if reasonOf(got) != reasonOf(want) || gotKind != wantKind {
+			t.Fatalf("%s (event: %s): kind %v, %s; looked at closely: kind %v, %s", data, eventLine, gotKind, reasonOf(got), wantKind, reasonOf(want))
+		}
+	})
+}
