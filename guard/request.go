@@ -1,10 +1,8 @@
 package guard
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -43,36 +41,33 @@ func ReadRequest(body []byte) (*Request, error) {
 		if e, ok := errors.AsType[*RequestError](err); ok {
 			return nil, e
 		}
-		return nil, &RequestError{Message: fmt.Sprintf("The body is not valid JSON: error near byte %d.", r.d.InputOffset())}
+		return nil, &RequestError{Message: fmt.Sprintf("The body is not valid JSON: error near byte %d.", r.i)}
 	}
 	return &r.req, nil
 }
 
-// requestReader walks a request body with one decoder.
+// requestReader walks a request body once.
 type requestReader struct {
-	whole  []byte
-	d      *jsontext.Decoder
+	scanner
 	req    Request
-	base   string // where whole stands in the body
+	base   string // where the scanned bytes stand in the body
+	path   []step // where the scanner stands in them
 	count  int    // tools read
 	inside bool   // a namespace
 	key    []byte // scratch for keys with escapes
 }
 
-func newRequestReader(b []byte) *requestReader {
-	return &requestReader{whole: b, d: jsontext.NewDecoder(bytes.NewBuffer(b),
-		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
-}
+func newRequestReader(b []byte) *requestReader { return &requestReader{scanner: scanner{b: b}} }
 
 func (r *requestReader) body() error {
-	if r.d.PeekKind() != '{' {
-		if _, err := r.d.ReadValue(); err != nil {
+	if r.peek() != '{' {
+		if err := r.skip(); err != nil {
 			return err
 		}
 		return &RequestError{Message: "The body must be a JSON object."}
 	}
 	var seen duplicates
-	err := r.object(func(key []byte) error {
+	err := r.members(func(key []byte) error {
 		if err := r.once(&seen, key, topLevelKeys[:]); err != nil {
 			return err
 		}
@@ -81,7 +76,7 @@ func (r *requestReader) body() error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.d.ReadToken(); err != io.EOF {
+	if !r.end() {
 		return &RequestError{Message: "The body has something behind its JSON object."}
 	}
 	return nil
@@ -95,37 +90,37 @@ func (r *requestReader) topLevel(key []byte) error {
 	case "model":
 		return r.string(&r.req.Model)
 	case "stream":
-		if r.d.PeekKind() == 't' {
+		if r.peek() == 't' {
 			r.req.Stream = true
 		}
-		return r.d.SkipValue()
+		return r.skip()
 	case "tools":
 		return r.tools(r.req.Catalog.declare, r.req.Catalog.misshapen)
 	case "input":
 		return r.value(&r.req.Input, r.input)
 	case "previous_response_id":
-		return r.value(&r.req.PreviousResponseID, r.d.SkipValue)
+		return r.value(&r.req.PreviousResponseID, r.skip)
 	case "conversation":
-		return r.value(&r.req.Conversation, r.d.SkipValue)
+		return r.value(&r.req.Conversation, r.skip)
 	case "store":
-		return r.value(&r.req.Store, r.d.SkipValue)
+		return r.value(&r.req.Store, r.skip)
 	case "background":
-		return r.value(&r.req.Background, r.d.SkipValue)
+		return r.value(&r.req.Background, r.skip)
 	case "include":
-		return r.value(&r.req.Include, r.d.SkipValue)
+		return r.value(&r.req.Include, r.skip)
 	}
-	return r.d.SkipValue()
+	return r.skip()
 }
 
 // input looks for the items that declare tools. Codex sends nothing else:
 // current models have no "tools" key at all (G3).
 func (r *requestReader) input() error {
 	c := r.req.Catalog
-	return r.array(func() error {
+	return r.elements(func() error {
 		var seen duplicates
 		var typ string
 		var later jsontext.Value // tools that came before the type
-		err := r.object(func(key []byte) error {
+		err := r.members(func(key []byte) error {
 			if err := r.once(&seen, key, itemKeys[:]); err != nil {
 				return err
 			}
@@ -137,10 +132,10 @@ func (r *requestReader) input() error {
 				case declares(typ):
 					return r.tools(c.declare, c.misshapen)
 				case typ == "":
-					return r.value(&later, r.d.SkipValue)
+					return r.value(&later, r.skip)
 				}
 			}
-			return r.d.SkipValue()
+			return r.skip()
 		})
 		if err != nil || later == nil || !declares(typ) {
 			return err
@@ -161,10 +156,10 @@ var itemKeys = [...]string{"type", "tools", "id", "call_id"}
 // tools reads a list of tool objects and calls declare for each, or odd if the
 // value is neither a list nor null.
 func (r *requestReader) tools(declare func(tool), odd func()) error {
-	if k := r.d.PeekKind(); k != '[' && k != 'n' {
+	if k := r.peek(); k != '[' && k != 'n' {
 		odd()
 	}
-	return r.array(func() error {
+	return r.elements(func() error {
 		if r.count++; r.count > maxTools {
 			return &RequestError{Message: fmt.Sprintf("The request declares more than %d tools.", maxTools), Param: "tools"}
 		}
@@ -185,7 +180,7 @@ var toolKeys = [...]string{"type", "name", "function", "tools", "execution", "en
 
 func (r *requestReader) tool() (t tool, err error) {
 	var seen duplicates
-	err = r.object(func(key []byte) error {
+	err = r.members(func(key []byte) error {
 		if err := r.once(&seen, key, toolKeys[:]); err != nil {
 			return err
 		}
@@ -206,26 +201,26 @@ func (r *requestReader) tool() (t tool, err error) {
 			return r.allowedTools(&t)
 		case "tools":
 			if r.inside {
-				return r.d.SkipValue() // namespaces do not nest
+				return r.skip() // namespaces do not nest
 			}
 			r.inside = true
 			defer func() { r.inside = false }()
 			return r.tools(func(in tool) { t.inner = append(t.inner, in) }, func() {})
 		case "parameters":
-			return r.value(&t.schema, r.d.SkipValue)
+			return r.value(&t.schema, r.skip)
 		}
-		return r.d.SkipValue()
+		return r.skip()
 	})
 	return t, err
 }
 
 // function reads the chat form, {"type":"function","function":{"name":...}}.
 func (r *requestReader) function(t *tool) error {
-	if r.d.PeekKind() != '{' {
-		return r.d.SkipValue()
+	if r.peek() != '{' {
+		return r.skip()
 	}
 	var seen duplicates
-	return r.object(func(key []byte) error {
+	return r.members(func(key []byte) error {
 		if err := r.once(&seen, key, []string{"name", "parameters"}); err != nil {
 			return err
 		}
@@ -233,52 +228,52 @@ func (r *requestReader) function(t *tool) error {
 		case "name":
 			return r.string(&t.chatName)
 		case "parameters":
-			return r.value(&t.chatSchema, r.d.SkipValue)
+			return r.value(&t.chatSchema, r.skip)
 		}
-		return r.d.SkipValue()
+		return r.skip()
 	})
 }
 
 func (r *requestReader) environment(t *tool) error {
-	if r.d.PeekKind() != '{' {
-		return r.d.SkipValue()
+	if r.peek() != '{' {
+		return r.skip()
 	}
 	var seen duplicates
-	return r.object(func(key []byte) error {
+	return r.members(func(key []byte) error {
 		if err := r.once(&seen, key, []string{"type"}); err != nil {
 			return err
 		}
 		if string(key) == "type" {
 			return r.string(&t.environment)
 		}
-		return r.d.SkipValue()
+		return r.skip()
 	})
 }
 
-// allowedTools reads a list of names, or an object with such a list in
+// allowedTools reads a list of names, or a filter that holds such a list in
 // "tool_names".
 func (r *requestReader) allowedTools(t *tool) error {
-	switch r.d.PeekKind() {
+	switch r.peek() {
 	case '[':
 		return r.names(&t.allowed)
 	case '{':
 		var seen duplicates
-		return r.object(func(key []byte) error {
+		return r.members(func(key []byte) error {
 			if err := r.once(&seen, key, []string{"tool_names"}); err != nil {
 				return err
 			}
-			if string(key) == "tool_names" && r.d.PeekKind() == '[' {
+			if string(key) == "tool_names" && r.peek() == '[' {
 				return r.names(&t.allowed)
 			}
-			return r.d.SkipValue()
+			return r.skip()
 		})
 	}
-	return r.d.SkipValue()
+	return r.skip()
 }
 
 func (r *requestReader) names(out *[]string) error {
 	*out = []string{}
-	return r.array(func() error {
+	return r.elements(func() error {
 		var s string
 		if err := r.string(&s); err != nil {
 			return err

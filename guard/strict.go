@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tidwall/gjson"
 )
 
@@ -19,7 +18,8 @@ import (
 // Nothing that came from outside is read with gjson before this said yes:
 // gjson takes non-JSON for JSON.
 func valid(b []byte) bool {
-	return jsontext.Value(b).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	s := scanner{b: b}
+	return s.skip() == nil && s.end()
 }
 
 // parse reads b without copying it: results alias b and live as long as it is
@@ -30,6 +30,9 @@ func parse(b []byte) gjson.Result {
 	}
 	return gjson.Parse(unsafe.String(&b[0], len(b)))
 }
+
+// bytesOf is the reverse of parse: the bytes of s, not to be written to.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 // named returns which of names the object key k means to any reader, or "".
 // encoding/json folds the case of keys, and with Unicode's rules at that
@@ -140,21 +143,23 @@ func members(object gjson.Result, names []string, out []readings) (ok bool) {
 		return ok
 	}
 	var exact uint
-	object.ForEach(func(k, v gjson.Result) bool {
-		n := named(k.Str, names)
+	r := scanner{b: bytesOf(object.Raw)}
+	r.object(func(key []byte) error { // validated before
+		n := named(string(unquote(key, nil)), names)
 		if n == "" {
-			return true
+			return r.skip()
 		}
+		value, err := r.raw()
 		i := slices.Index(names, n)
-		if k.Str == n {
+		if string(key) == n {
 			exact |= 1 << i
 		}
 		if len(out[i]) == maxReadings {
 			ok = false
-			return true
+			return err
 		}
-		out[i] = append(out[i], v)
-		return true
+		out[i] = append(out[i], parse(value))
+		return err
 	})
 	for i := range out {
 		if len(out[i]) > 0 && exact&(1<<i) == 0 {

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,79 +8,77 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// object reads an object and calls member for each key; member must consume the
-// value. A value that is no object is skipped.
-func (r *requestReader) object(member func(key []byte) error) error {
-	if r.d.PeekKind() != '{' {
-		return r.d.SkipValue()
+// step is one level of where the reader stands: a key, or an index.
+type step struct {
+	key   []byte // nil in an array
+	index int
+}
+
+// members reads an object and calls member for each key; member must consume
+// the value. A value that is no object is skipped.
+func (r *requestReader) members(member func(key []byte) error) error {
+	if r.peek() != '{' {
+		return r.skip()
 	}
-	if _, err := r.d.ReadToken(); err != nil {
-		return err
+	at := len(r.path)
+	r.path = append(r.path, step{})
+	err := r.object(func(key []byte) error {
+		r.path[at].key = key
+		return member(r.unquote(key))
+	})
+	if err == nil {
+		r.path = r.path[:at]
 	}
-	for r.d.PeekKind() != '}' {
-		quoted, err := r.d.ReadValue()
-		if err != nil {
-			return err
-		}
-		if err := member(r.unquote(quoted)); err != nil {
-			return err
-		}
-	}
-	_, err := r.d.ReadToken()
 	return err
 }
 
-// array reads an array and calls element for each value; element must consume
-// it. Another value is skipped.
-func (r *requestReader) array(element func() error) error {
-	if r.d.PeekKind() != '[' {
-		return r.d.SkipValue()
+// elements reads an array and calls element for each value; element must
+// consume it. Another value is skipped.
+func (r *requestReader) elements(element func() error) error {
+	if r.peek() != '[' {
+		return r.skip()
 	}
-	if _, err := r.d.ReadToken(); err != nil {
-		return err
+	at := len(r.path)
+	r.path = append(r.path, step{index: -1})
+	err := r.array(func() error {
+		r.path[at].index++
+		return element()
+	})
+	if err == nil {
+		r.path = r.path[:at]
 	}
-	for r.d.PeekKind() != ']' {
-		if err := element(); err != nil {
-			return err
-		}
-	}
-	_, err := r.d.ReadToken()
 	return err
 }
 
-// unquote returns the text of a string literal. It is valid until the next
-// token is read.
-func (r *requestReader) unquote(quoted jsontext.Value) []byte {
-	if bytes.IndexByte(quoted, '\\') < 0 {
-		return quoted[1 : len(quoted)-1]
+// unquote returns what a key means. It is valid until the next key is read.
+func (r *requestReader) unquote(key []byte) []byte {
+	if isPlainKey(key) {
+		return key
 	}
-	// The decoder has validated the literal; what is reported here is UTF-8
-	// that was replaced.
-	r.key, _ = jsontext.AppendUnquote(r.key[:0], quoted)
+	r.key = unquote(key, r.key)
 	return r.key
 }
 
 // string reads a string into s; another value is skipped and leaves s alone.
 func (r *requestReader) string(s *string) error {
-	if r.d.PeekKind() != '"' {
-		return r.d.SkipValue()
+	if r.peek() != '"' {
+		return r.skip()
 	}
-	tok, err := r.d.ReadToken()
+	quoted, err := r.quoted()
 	if err == nil {
-		*s = text(tok.String())
+		*s = string(unquote(quoted[1:len(quoted)-1], nil))
 	}
 	return err
 }
 
-// value runs read and keeps the raw value that it consumed. The decoder reads
-// from the body itself, so the value stays valid.
+// value runs read and keeps the raw value that it consumed.
 func (r *requestReader) value(v *jsontext.Value, read func() error) error {
-	r.d.PeekKind()
-	from := r.d.InputOffset()
+	r.peek()
+	from := r.i
 	if err := read(); err != nil {
 		return err
 	}
-	*v = bytes.TrimLeft(r.whole[from:r.d.InputOffset()], " \t\r\n:,")
+	*v = r.b[from:r.i:r.i]
 	return nil
 }
 
@@ -105,18 +102,18 @@ func (r *requestReader) once(seen *duplicates, key []byte, keys []string) error 
 	return nil
 }
 
-// place names the value that was read last as the API names a parameter, for
+// place names the value that is being read as the API names a parameter, for
 // example "input[3].tools[0].name".
 func (r *requestReader) place() string {
 	at := r.base
-	for token := range r.d.StackPointer().Tokens() {
-		switch _, err := strconv.Atoi(token); {
-		case err == nil:
-			at += "[" + token + "]"
+	for _, s := range r.path {
+		switch {
+		case s.key == nil:
+			at += "[" + strconv.Itoa(s.index) + "]"
 		case at == "":
-			at = token
+			at = string(unquote(s.key, nil))
 		default:
-			at += "." + token
+			at += "." + string(unquote(s.key, nil))
 		}
 	}
 	return at
