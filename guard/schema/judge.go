@@ -6,8 +6,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Judge says whether arguments, the text of a call's arguments, satisfy schema.
-// Empty arguments count as {}. Neither slice is kept or changed.
+// Judge says whether arguments satisfy schema. The arguments are the text that
+// the call's string of arguments holds, with the string's own quotes and escapes
+// undone. No text at all counts as {}; blank text does not.
+//
+// The outcome is Missing if a property of the whole is required and absent,
+// whatever else is wrong, or if the arguments are empty and may not be. Neither
+// slice is kept or changed.
 //
 // Judge is safe for concurrent use. A schema that is not in the cache is
 // compiled first, once however many ask; a rejected one is remembered as well.

@@ -40,15 +40,20 @@ func patternWork(text string) (int, error) {
 // treeWork saturates just over maxPatternWork, so it cannot overflow. The
 // parser bounds the depth of the tree.
 func treeWork(re *syntax.Regexp) int {
-	work := 1 + len(re.Rune)
-	if re.Op == syntax.OpCharClass {
+	work := 1
+	switch re.Op {
+	case syntax.OpLiteral:
+		work = len(re.Rune)
+	case syntax.OpCharClass:
 		work = 1 + len(re.Rune)/16
+	case syntax.OpCapture:
+		work = 2
 	}
 	for _, sub := range re.Sub {
 		work = min(work+treeWork(sub), maxPatternWork+1)
 	}
 	if re.Op == syntax.OpRepeat {
-		work *= max(re.Min, re.Max, 1) + 1
+		work *= max(re.Min, re.Max, 1)
 	}
 	return min(work, maxPatternWork+1)
 }

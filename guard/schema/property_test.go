@@ -45,11 +45,12 @@ func shuffled(r *rand.Rand, v any) string {
 // TestSummaryBounds holds the summaries of random schemas to every bound, and
 // compares them with what the schema says.
 func TestSummaryBounds(t *testing.T) {
-	for seed := range uint64(3000) {
+	truncated := 0
+	for seed := range uint64(600) {
 		r := newRandom(seed)
 		text := r.tool()
 		if r.IntN(10) == 0 {
-			text = `{"required":` + r.keyword("required", 1) + `,"properties":` + r.object(r.IntN(60), func(string) string { return r.schema(2) }) + `}`
+			text = `{"required":` + r.keyword("required", 1) + `,"properties":` + r.object(r.IntN(60), func(string) string { return r.schema(1) }) + `}`
 		}
 		got := Summary([]byte(text))
 		if err := checkSummary(read(t, text), got); err != nil {
@@ -59,6 +60,12 @@ func TestSummaryBounds(t *testing.T) {
 		if string(again) != string(got) {
 			t.Fatalf("seed %d: other summary for another order of keys\n%s\n%s", seed, got, again)
 		}
+		if strings.HasSuffix(string(got), truncatedMember+"}") {
+			truncated++
+		}
+	}
+	if truncated < 50 || truncated > 550 {
+		t.Errorf("%d of 600 were truncated: the random schemas are no test", truncated)
 	}
 }
 
@@ -185,7 +192,7 @@ func checkProperty(schema any, got map[string]any) (cut bool, err error) {
 // TestHashProperties checks that the order of keys and white space never change
 // a hash, and that every other change does.
 func TestHashProperties(t *testing.T) {
-	for seed := range uint64(2000) {
+	for seed := range uint64(400) {
 		r := newRandom(seed)
 		text := `{"x":` + r.tool() + `}` // never null, which has no hash
 		hash := Hash([]byte(text))
@@ -196,7 +203,7 @@ func TestHashProperties(t *testing.T) {
 			t.Fatalf("seed %d: hash %s, in another order %s, of %s", seed, hash, same, text)
 		}
 		changed := appendCanonical(nil, r.change(read(t, text)))
-		if other := Hash(changed); other == hash {
+		if other := Hash(changed); other == hash || other == "" {
 			t.Fatalf("seed %d: hash %s of both %s and %s", seed, hash, text, changed)
 		}
 	}
@@ -229,7 +236,10 @@ func (r random) change(v any) any {
 		v[i] = r.change(v[i])
 		return v
 	case json.Number:
-		return v + "0" // another literal, whatever it is worth
+		if strings.ContainsAny(string(v), ".e") {
+			return json.Number("3")
+		}
+		return v + ".0" // the same number, but another literal
 	case string:
 		return v + "'"
 	case bool:

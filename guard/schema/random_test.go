@@ -77,7 +77,7 @@ func (r random) schema(depth int) string {
 		"additionalProperties", "nullable", "minLength", "minimum", "uniqueItems", "pattern", "const", "contains",
 		"prefixItems", "if", "then", "patternProperties", "propertyNames", "unevaluatedProperties", "default", "dependentSchemas",
 	} {
-		if r.IntN(5) == 0 || name == "properties" && r.IntN(2) == 0 {
+		if r.IntN(9) == 0 || name == "properties" && r.IntN(2) == 0 {
 			members = append(members, fmt.Sprintf("%q:%s", name, r.keyword(name, depth-1)))
 		}
 	}
@@ -94,7 +94,7 @@ func (r random) keyword(name string, depth int) string {
 	case "properties", "dependentSchemas":
 		n := r.IntN(5)
 		if r.IntN(6) == 0 {
-			n = r.IntN(60)
+			n, depth = r.IntN(60), 0
 		}
 		return r.object(n, func(string) string { return r.schema(depth) })
 	case "required":
@@ -121,7 +121,7 @@ func (r random) keyword(name string, depth int) string {
 
 // tool makes the schema of a whole tool, which random references can point into.
 func (r random) tool() string {
-	s := r.schema(4)
+	s := r.schema(3)
 	if strings.HasPrefix(s, `{"`) {
 		s = `{"$defs":{"a":` + r.pick(`{"type":"string"}`, `{"type":"array","items":{"type":"integer"}}`, `{"nullable":true,"type":"object"}`) + `},` + s[1:]
 	}
