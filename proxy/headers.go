@@ -43,11 +43,10 @@ func credential(k string) bool {
 // so they are not set either.
 func responseOwn(k string) bool {
 	switch k {
-	case "Content-Length", "Content-Encoding", "Location", "Alt-Svc", "Set-Cookie",
-		headerRequestID, headerError:
+	case "Content-Length", "Content-Encoding", "Location", "Alt-Svc", "Set-Cookie":
 		return true
 	}
-	return false
+	return strings.HasPrefix(k, "X-Turngate-") // nobody else speaks for turngate
 }
 
 // upstreamHeader returns the headers that go to the upstream with a request.
@@ -82,6 +81,23 @@ func authorization(u *Upstream) string {
 		return "Basic " + base64.StdEncoding.EncodeToString([]byte(u.BaseURL.User.Username()+":"+password))
 	}
 	return ""
+}
+
+// secrets returns the parts of an upstream's credentials that nobody else may
+// see.
+func secrets(u *Upstream) [][]byte {
+	var all [][]byte
+	if u.Key != "" {
+		all = append(all, []byte(u.Key))
+	}
+	if u.BaseURL.User != nil {
+		if password, ok := u.BaseURL.User.Password(); ok && password != "" {
+			all = append(all, []byte(password))
+		}
+		_, basic, _ := strings.Cut(authorization(&Upstream{BaseURL: u.BaseURL}), " ")
+		all = append(all, []byte(basic))
+	}
+	return all
 }
 
 // copyResponseHeader passes on what an upstream answered. dst keeps what the

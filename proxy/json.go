@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -15,16 +16,19 @@ import (
 
 // relayAnswer relays a 2xx answer: as an event stream or as JSON, by what it is
 // and not by what was asked for (S6).
-func (t *turn) relayAnswer(resp *http.Response) {
+func (t *turn) relayAnswer(resp *http.Response, pulse *pulse) {
 	raw, ok := decoded(resp)
 	if !ok {
 		resp.Body.Close()
+		if context.Cause(t.ctx) != nil { // it fell silent, or was cut, in the encoding's head
+			t.failBroken(context.Cause(t.ctx))
+			return
+		}
 		t.end(upstreamHTTPError)
 		t.fail(protocolError(errors.New("upstream used content encoding " + strconv.Quote(resp.Header.Get("Content-Encoding")))))
 		return
 	}
-	pulse := newPulse(t, raw)
-	body, f, err := sniff(pulse, resp.Header.Get("Content-Type"))
+	body, f, err := sniff(raw, resp.Header.Get("Content-Type"))
 	if err == nil && f == formStream {
 		t.relayStream(resp, body, pulse)
 		return
@@ -64,6 +68,9 @@ func (t *turn) relayJSON(resp *http.Response, body io.Reader, pulse *pulse) {
 	case !ok:
 		t.end(upstreamHTTPError)
 		t.fail(protocolError(errors.New("2xx JSON body is not a response object")))
+	case kind == guard.KindError && t.route.tells(buf.B[:n]):
+		t.end(upstreamHTTPError)
+		t.fail(protocolError(errors.New("2xx error body repeats the configured key")))
 	case kind == guard.KindError:
 		t.end(upstreamHTTPError)
 		t.relayDisguised(resp, buf.B[:n])
@@ -131,7 +138,7 @@ func (t *turn) relayError(resp *http.Response) {
 		t.fail(f)
 	default:
 		t.outcome = outcomeUpstreamError
-		t.failure = upstreamFailure(resp.StatusCode, "", "")
+		t.failure = upstreamFailure(resp.StatusCode, "upstream_error", "")
 		t.failure.kind = "http_4xx"
 		if resp.StatusCode >= 500 {
 			t.failure.kind = "http_5xx"
@@ -144,8 +151,8 @@ func (t *turn) relayError(resp *http.Response) {
 // few hundred bytes.
 const maxErrorBody = 1 << 20
 
-// readError reads the body of an upstream's error. A body that is not JSON is
-// returned as nil.
+// readError reads the body of an upstream's error. A body that is not JSON, or
+// that repeats a credential of the proxy's, is returned as nil.
 func (p *Proxy) readError(r *route, resp *http.Response) ([]byte, *failure) {
 	defer resp.Body.Close()
 	if r.injects && (resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden) {
@@ -156,7 +163,7 @@ func (p *Proxy) readError(r *route, resp *http.Response) ([]byte, *failure) {
 		return nil, nil
 	}
 	body, err := io.ReadAll(io.LimitReader(raw, maxErrorBody+1))
-	if err != nil || len(body) > maxErrorBody || !isJSONObject(body) {
+	if err != nil || len(body) > maxErrorBody || !isJSONObject(body) || r.tells(body) {
 		return nil, nil
 	}
 	return body, nil
@@ -168,6 +175,7 @@ func (ex *exchange) passError(resp *http.Response, body []byte) {
 	h := ex.w.Header()
 	copyResponseHeader(h, resp.Header)
 	if body == nil {
+		h[headerError] = []string{"upstream_error"}
 		f := upstreamFailure(resp.StatusCode, "upstream_error", "The upstream answered "+strconv.Itoa(resp.StatusCode)+" "+http.StatusText(resp.StatusCode)+" without a readable message.")
 		ex.writeJSON(resp.StatusCode, struct {
 			Error errorBody `json:"error"`

@@ -38,6 +38,8 @@ func (p *Proxy) servePassed(ex *exchange, to target) {
 		}
 		return
 	}
+	pulse := newPulse(resp, r.IdleTimeout, cancel)
+	defer pulse.stop()
 	ex.pass(r, resp)
 }
 

@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"context"
 	"io"
+	"net/http"
 	"sync/atomic"
 	"time"
 )
@@ -11,8 +13,8 @@ import (
 // counts as silence, not time spent on a slow client.
 type pulse struct {
 	src    io.Reader
-	idle   time.Duration // 0: silence is allowed
-	cancel func(error)   // told errIdle
+	idle   time.Duration           // 0: silence is allowed
+	cancel context.CancelCauseFunc // told errIdle
 	start  time.Time
 
 	waiting atomic.Int64 // when the read in progress began, since start; 0: none
@@ -20,8 +22,13 @@ type pulse struct {
 	stream  atomic.Pointer[stream] // gets its heartbeats from the same timer
 }
 
-func newPulse(t *turn, src io.Reader) *pulse {
-	p := &pulse{src: src, idle: t.route.IdleTimeout, cancel: t.cancel, start: time.Now()}
+// newPulse puts a pulse in the way of an answer's body.
+func newPulse(resp *http.Response, idle time.Duration, cancel context.CancelCauseFunc) *pulse {
+	p := &pulse{src: resp.Body, idle: idle, cancel: cancel, start: time.Now()}
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{p, resp.Body}
 	if p.idle > 0 {
 		p.timer = time.AfterFunc(p.idle, p.tick)
 	}

@@ -1,11 +1,14 @@
 package proxy
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -15,6 +18,7 @@ type route struct {
 	base          *url.URL // without user info
 	injects       bool
 	authorization string
+	secrets       [][]byte // what of it must not be repeated to a client
 	transport     *http.Transport
 	m             *upstreamMetrics
 }
@@ -32,8 +36,14 @@ func newRoute(u *Upstream, m *metrics) (*route, error) {
 	base.User = nil
 	return &route{
 		Upstream: u, base: &base, injects: u.InjectsKey(), authorization: authorization(u),
+		secrets:   secrets(u),
 		transport: newTransport(), m: m.forUpstream(u.Name),
 	}, nil
+}
+
+// tells reports whether a text gives away a credential that the proxy adds.
+func (r *route) tells(text []byte) bool {
+	return slices.ContainsFunc(r.secrets, func(s []byte) bool { return bytes.Contains(text, s) })
 }
 
 // newTransport returns the connections to one upstream.
@@ -62,7 +72,7 @@ func (s *settings) routeFor(model string) *route {
 			rest = r
 		}
 		for _, glob := range r.Models {
-			if ok, _ := path.Match(glob, model); ok && model != "" {
+			if model != "" && matches(glob, model) {
 				return r
 			}
 		}
@@ -71,6 +81,14 @@ func (s *settings) routeFor(model string) *route {
 		return s.routes[0]
 	}
 	return rest
+}
+
+// matches reports whether a glob matches all of a model's name. A slash is a
+// character like any other: "vendor/model" is one name.
+func matches(glob, model string) bool {
+	const plain = "\x00"
+	ok, err := path.Match(strings.ReplaceAll(glob, "/", plain), strings.ReplaceAll(model, "/", plain))
+	return ok && err == nil
 }
 
 // target returns the URL of a path under the upstream's base. rest is a cleaned

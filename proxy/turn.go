@@ -129,6 +129,8 @@ func (t *turn) newContext() {
 // answer relays an upstream's answer by what it is.
 func (t *turn) answer(resp *http.Response) {
 	t.status = resp.StatusCode
+	pulse := newPulse(resp, t.route.IdleTimeout, t.cancel)
+	defer pulse.stop()
 	switch {
 	case resp.StatusCode >= 400:
 		t.relayError(resp)
@@ -137,16 +139,16 @@ func (t *turn) answer(resp *http.Response) {
 		t.end(upstreamHTTPError)
 		t.fail(protocolError(errors.New("upstream answered " + resp.Status)))
 	default:
-		t.relayAnswer(resp)
+		t.relayAnswer(resp, pulse)
 	}
 }
 
-// fail answers with f and notes the outcome.
+// fail answers with f and notes the outcome. Nothing may have been sent. A
+// client that is gone is answered too: one that is not, after all, must not get
+// the empty 200 that net/http sends for silence.
 func (t *turn) fail(f *failure) {
 	t.failure, t.outcome = f, f.outcome
-	if f.outcome != outcomeClientGone {
-		t.exchange.fail(f)
-	}
+	t.exchange.fail(f)
 }
 
 // end releases the upstream request and notes what the upstream did.
@@ -193,6 +195,10 @@ func (t *turn) accountUpstream() {
 	t.route.m.spent(usage)
 }
 
+// maxLogged bounds, in characters, what is kept or logged of a string that a
+// client or an upstream chose.
+const maxLogged = 100
+
 // logTurn writes the access log's line.
 func (t *turn) logTurn(upstream string, now time.Time) {
 	level := slog.LevelInfo
@@ -203,13 +209,13 @@ func (t *turn) logTurn(upstream string, now time.Time) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request_id", t.id), slog.String("upstream", upstream), slog.String("model", t.model),
+		slog.String("request_id", t.id), slog.String("upstream", upstream), slog.String("model", guard.Shown(t.model, maxLogged)),
 		slog.String("transport", t.transport), slog.String("outcome", string(t.outcome)),
 		slog.String("upstream_outcome", string(t.upstream)), slog.Duration("duration", now.Sub(t.start)),
 	}
 	if t.guard != nil {
 		g := t.guard.Turn()
-		attrs = append(attrs, slog.String("response_id", g.ID), slog.String("guard", t.guard.State()),
+		attrs = append(attrs, slog.String("response_id", guard.Shown(g.ID, maxLogged)), slog.String("guard", t.guard.State()),
 			slog.Int("events", g.Events), slog.Int64("input_tokens", g.Usage.Input), slog.Int64("output_tokens", g.Usage.Output))
 		if r := t.guard.Refused(); r != nil {
 			attrs = append(attrs, slog.String("refusal", r.Reason), slog.String("message", r.Message()))

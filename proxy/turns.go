@@ -120,7 +120,7 @@ func writeAdmin(w http.ResponseWriter, status int, v any) {
 // record is the turn as operators see it.
 func (t *turn) record(upstream string, now time.Time) turnRecord {
 	r := turnRecord{
-		RequestID: t.id, Upstream: upstream, Model: guard.Shown(t.model, maxErrorMessage), Transport: t.transport,
+		RequestID: t.id, Upstream: upstream, Model: guard.Shown(t.model, maxLogged), Transport: t.transport,
 		Outcome: string(t.outcome), UpstreamOutcome: string(t.upstream), Reported: t.reported,
 		Started: t.start, DurationMS: now.Sub(t.start).Milliseconds(),
 	}
@@ -133,7 +133,7 @@ func (t *turn) record(upstream string, now time.Time) turnRecord {
 	}
 	if t.guard != nil {
 		r.Guard, r.Refusal = t.guard.State(), t.guard.Refused()
-		r.ResponseID = t.guard.Turn().ID
+		r.ResponseID = guard.Shown(t.guard.Turn().ID, maxLogged)
 		r.Tokens = tokens(t.guard.Turn().Usage)
 	}
 	return r

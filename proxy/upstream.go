@@ -62,7 +62,17 @@ func (ex *exchange) roundTrip(r *route, req *http.Request, cancel context.Cancel
 	case errors.Is(cause, errShutdown):
 		return nil, shuttingDown()
 	}
-	return nil, upstreamUnreachable(faultKind(err), err)
+	return nil, upstreamUnreachable(faultKind(err), unquoted(err))
+}
+
+// unquoted returns err, cut where net/http begins to quote what the upstream
+// sent: the log holds no bodies (E7).
+func unquoted(err error) error {
+	before, _, found := strings.Cut(err.Error(), `"`)
+	if !found {
+		return err
+	}
+	return errors.New(strings.TrimSpace(before))
 }
 
 // faultKind names a transport error for the metrics.
