@@ -72,17 +72,7 @@ func TestCatalogue(t *testing.T) {
 
 func (w *want) check(t *testing.T, path string) {
 	body, turn := w.turn(t, path)
-	rig := newRig(t, func(c *Config) {
-		u := &c.Upstreams[0]
-		u.Undeclared = mode(t, w.Undeclared)
-		u.HostedCalls = w.HostedCalls
-		u.PassMissingEnd = w.MissingTerminal == "pass"
-		u.IdleTimeout = time.Minute
-		c.DrainTimeout = 2 * time.Second
-		if w.End == "stall" { // what silence means is seen at once
-			u.IdleTimeout, c.DrainTimeout = 100*time.Millisecond, 50*time.Millisecond
-		}
-	}, turn)
+	rig := newRig(t, w.configure(t), turn)
 	stream := w.Stream == nil || *w.Stream
 	got := rig.post(requestBody(t, w.Request, stream), w.Headers)
 	record := rig.lastTurn()
@@ -103,6 +93,21 @@ func (w *want) check(t *testing.T, path string) {
 		return
 	}
 	checkGolden(t, path+".client", stable(got.body, record.RequestID))
+}
+
+// configure is the configuration that the case asks for.
+func (w *want) configure(t *testing.T) func(*Config) {
+	return func(c *Config) {
+		u := &c.Upstreams[0]
+		u.Undeclared = mode(t, w.Undeclared)
+		u.HostedCalls = w.HostedCalls
+		u.PassMissingEnd = w.MissingTerminal == "pass"
+		u.IdleTimeout = time.Minute
+		c.DrainTimeout = 2 * time.Second
+		if w.End == "stall" { // what silence means is seen at once
+			u.IdleTimeout, c.DrainTimeout = 100*time.Millisecond, 50*time.Millisecond
+		}
+	}
 }
 
 // turn is what the upstream sends.
