@@ -71,8 +71,10 @@ func TestRestart(t *testing.T) {
 	server := redistest.Start(t)
 	s := open(t, server.URL(), redis.Options{})
 	defer s.Close()
-	put := func(id, previous string) error { return s.Put(t.Context(), "s", storetest.Record(id, previous)) }
-	if err := put("a", ""); err != nil {
+	put := func(ctx context.Context, id, previous string) error {
+		return s.Put(ctx, "s", storetest.Record(id, previous))
+	}
+	if err := put(t.Context(), "a", ""); err != nil {
 		t.Fatal(err)
 	}
 	server.Stop(t)
@@ -81,11 +83,11 @@ func TestRestart(t *testing.T) {
 	if _, err := s.Chain(ctx, "s", "a"); err == nil || errors.Is(err, replay.ErrNotFound) {
 		t.Errorf("Chain with the server down: %v, want an error that is not ErrNotFound", err)
 	}
-	if err := put("b", "a"); err == nil || errors.Is(err, replay.ErrNotFound) {
+	if err := put(ctx, "b", "a"); err == nil || errors.Is(err, replay.ErrNotFound) {
 		t.Errorf("Put with the server down: %v, want an error that is not ErrNotFound", err)
 	}
 	server.Restart(t)
-	if err := put("b", "a"); err != nil {
+	if err := put(t.Context(), "b", "a"); err != nil {
 		t.Fatal(err)
 	}
 	if chain, err := s.Chain(t.Context(), "s", "b"); err != nil || len(chain) != 2 {
