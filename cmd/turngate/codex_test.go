@@ -102,6 +102,7 @@ func TestCodex(t *testing.T) {
 
 	t.Run("undeclared", func(t *testing.T) { codexUndeclared(t, bin) })
 	t.Run("goes on after a refusal", func(t *testing.T) { codexGoesOn(t, bin) })
+	t.Run("signed in", func(t *testing.T) { codexSignedIn(t, bin) })
 	t.Run("unreachable upstream", func(t *testing.T) { codexUnreachable(t, bin) })
 	t.Run("upstream 503", func(t *testing.T) { codexUnavailable(t, bin) })
 	t.Run("upstream reset", func(t *testing.T) { codexReset(t, bin) })

@@ -10,13 +10,21 @@ import (
 )
 
 // codexUser is a user of Codex with a home and a project of their own.
-type codexUser struct{ bin, home, dir string }
+type codexUser struct {
+	bin, home, dir string
+	keys           []string // environment with API keys
+}
 
 // newCodex returns a user with this configuration, and what keeps Codex from
 // talking to others added to it.
 func newCodex(t *testing.T, config string) *codexUser {
 	t.Helper()
-	c := &codexUser{bin: need(t, "CODEX_BIN", "TURNGATE_REQUIRE_CODEX"), home: t.TempDir(), dir: t.TempDir()}
+	c := &codexUser{
+		bin:  need(t, "CODEX_BIN", "TURNGATE_REQUIRE_CODEX"),
+		home: t.TempDir(),
+		dir:  t.TempDir(),
+		keys: []string{"OPENAI_API_KEY=sk-test", "CODEX_API_KEY=sk-test"},
+	}
 	config += "\n[features]\nplugins = false\n\n[analytics]\nenabled = false\n"
 	if err := os.WriteFile(filepath.Join(c.home, "config.toml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -32,7 +40,7 @@ func (c *codexUser) exec(t *testing.T, args ...string) *codexRun {
 		name: c.bin,
 		args: append([]string{"exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"}, args...),
 		dir:  c.dir,
-		env:  []string{"CODEX_HOME=" + c.home, "HOME=" + c.home, "OPENAI_API_KEY=sk-test", "CODEX_API_KEY=sk-test", "NO_PROXY=127.0.0.1"},
+		env:  append([]string{"CODEX_HOME=" + c.home, "HOME=" + c.home, "NO_PROXY=127.0.0.1"}, c.keys...),
 	})
 	run := &codexRun{Shown: stdout + stderr, Code: code, dir: c.dir}
 	t.Cleanup(func() {

@@ -13,10 +13,11 @@ import (
 
 // exchange is one request that arrived at turngate, and its answer.
 type exchange struct {
-	Method string
-	Path   string
-	Status int
-	Body   string // the answer's, as far as the client read it
+	Method   string
+	Path     string
+	Encoding string // the request's content encoding
+	Status   int
+	Body     string // the answer's, as far as the client read it
 }
 
 // tap is a transparent proxy that counts what goes through it.
@@ -67,7 +68,10 @@ func startTap(t *testing.T, target string) *tap {
 
 // add remembers the exchange of resp and returns a body that fills it in.
 func (tp *tap) add(resp *http.Response) io.ReadCloser {
-	e := &exchange{Method: resp.Request.Method, Path: resp.Request.URL.Path, Status: resp.StatusCode}
+	req := resp.Request
+	e := &exchange{
+		Method: req.Method, Path: req.URL.Path, Encoding: req.Header.Get("Content-Encoding"), Status: resp.StatusCode,
+	}
 	tp.mu.Lock()
 	tp.seen = append(tp.seen, e)
 	tp.mu.Unlock()
