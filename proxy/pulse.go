@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -17,9 +18,12 @@ type pulse struct {
 	cancel context.CancelCauseFunc // told errIdle
 	start  time.Time
 
-	waiting atomic.Int64 // when the read in progress began, since start; 0: none
-	timer   *time.Timer
+	waiting atomic.Int64           // when the read in progress began, since start; 0: none
 	stream  atomic.Pointer[stream] // gets its heartbeats from the same timer
+
+	mu      sync.Mutex
+	timer   *time.Timer
+	stopped bool
 }
 
 // newPulse puts a pulse in the way of an answer's body.
@@ -30,7 +34,7 @@ func newPulse(resp *http.Response, idle time.Duration, cancel context.CancelCaus
 		io.Closer
 	}{p, resp.Body}
 	if p.idle > 0 {
-		p.timer = time.AfterFunc(p.idle, p.tick)
+		p.next(p.idle)
 	}
 	return p
 }
@@ -46,10 +50,21 @@ func (p *pulse) Read(b []byte) (int, error) {
 // beat makes the pulse call s.beat while it is due.
 func (p *pulse) beat(s *stream) {
 	p.stream.Store(s)
-	if p.timer == nil {
-		p.timer = time.AfterFunc(s.cfg.Heartbeat, p.tick)
-	} else if s.cfg.Heartbeat < p.idle {
-		p.timer.Reset(s.cfg.Heartbeat)
+	if p.idle <= 0 || s.cfg.Heartbeat < p.idle {
+		p.next(s.cfg.Heartbeat)
+	}
+}
+
+// next makes the next tick come after d, unless the watch has ended.
+func (p *pulse) next(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.stopped:
+	case p.timer == nil:
+		p.timer = time.AfterFunc(d, p.tick)
+	default:
+		p.timer.Reset(d)
 	}
 }
 
@@ -73,12 +88,15 @@ func (p *pulse) tick() {
 		}
 		next = min(next, due)
 	}
-	p.timer.Reset(next)
+	p.next(next)
 }
 
 // stop ends the watch. A tick that is running may still finish; it does no harm
 // to a stream that has ended.
 func (p *pulse) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped = true
 	if p.timer != nil {
 		p.timer.Stop()
 	}

@@ -35,6 +35,7 @@ type stream struct {
 	mu         sync.Mutex // held for every write to the client
 	begun      bool       // the head has gone out
 	ended      bool       // nothing may be written any more
+	beaten     bool       // no more signs of life
 	lastSent   time.Time
 	deadlineAt time.Time // when the write deadline was last moved
 }
@@ -72,6 +73,7 @@ func (s *stream) inspect(f sse.Frame) ([]byte, error) {
 	case guard.KindCompleted, guard.KindIncomplete, guard.KindFailed:
 		// The upstream has said all; it gets a little time to close.
 		s.cancelAfter(s.cfg.DrainTimeout)
+		s.lastBeat()
 	}
 	return f.Raw, nil
 }
@@ -139,7 +141,7 @@ func (s *stream) beat() (due time.Duration, more bool) {
 	defer s.mu.Unlock()
 	interval := s.cfg.Heartbeat
 	switch quiet := time.Since(s.lastSent); {
-	case s.ended:
+	case s.ended, s.beaten:
 		return 0, false
 	case s.firstAt.IsZero():
 		return interval, true
@@ -155,6 +157,13 @@ func (s *stream) beat() (due time.Duration, more bool) {
 		return 0, false
 	}
 	return interval, true
+}
+
+// lastBeat ends the heartbeats: behind a terminal event nothing is added (S7).
+func (s *stream) lastBeat() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.beaten = true
 }
 
 // finish ends the client's answer by how the loop ended.
