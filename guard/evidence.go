@@ -3,82 +3,48 @@ package guard
 import (
 	"bytes"
 
-	"github.com/tidwall/gjson"
-
 	"turngate/sse"
 )
 
-// eventType returns the type that a frame gives itself: that of its data, else
-// of its event line. It reads the usual form, where the type comes first,
-// without a search.
-func eventType(f sse.Frame) string {
-	if t, ok := leadingType(f.Data); ok {
-		return t
-	}
-	if t := gjson.GetBytes(f.Data, "type"); t.Type == gjson.String && t.Str != "" {
-		return t.Str
-	}
-	return string(f.Event)
-}
-
-// leadingType reads `{"type":"X"` at the start of data, if X is plain.
-func leadingType(data []byte) (string, bool) {
-	rest, ok := bytes.CutPrefix(data, []byte(`{"type":`))
-	if !ok {
-		return "", false
-	}
-	rest, ok = bytes.CutPrefix(bytes.TrimPrefix(rest, []byte(" ")), []byte(`"`))
-	if !ok {
-		return "", false
-	}
-	end := bytes.IndexByte(rest[:min(len(rest), 80)], '"')
-	if end <= 0 || bytes.IndexByte(rest[:end], '\\') >= 0 {
-		return "", false
-	}
-	return intern(rest[:end]), true
-}
-
-// intern returns b as a string, without allocating for the usual deltas.
+// intern returns b as a string, without allocating for the usual types.
 func intern(b []byte) string {
 	switch string(b) {
-	case "response.output_text.delta":
-		return "response.output_text.delta"
-	case "response.reasoning_text.delta":
-		return "response.reasoning_text.delta"
-	case "response.reasoning_summary_text.delta":
-		return "response.reasoning_summary_text.delta"
-	case functionArgumentsDelta:
-		return functionArgumentsDelta
-	case customInputDelta:
-		return customInputDelta
+	case "response.output_item.added":
+		return "response.output_item.added"
+	case "response.output_item.done":
+		return "response.output_item.done"
+	case "response.completed":
+		return "response.completed"
+	case "response.created":
+		return "response.created"
+	case "response.in_progress":
+		return "response.in_progress"
 	}
 	return string(b)
 }
 
-const (
-	functionArgumentsDelta = "response.function_call_arguments.delta"
-	customInputDelta       = "response.custom_tool_call_input.delta"
-)
-
-// mayCarryCall reports false only if the frame's bytes prove that no reader can
-// see a client-executed call in it. Every such call is announced by a type that
-// contains "_call" or "_approval_", in a string that only \u00XX escapes could
-// write otherwise.
-func mayCarryCall(f sse.Frame, typ string) bool {
-	data, event := f.Data, f.Event
-	if typ == functionArgumentsDelta || typ == customInputDelta {
-		// Deltas of arguments are evidence by their type alone. They carry a
-		// call only if a key (which can be written "Name" as well) names it.
-		before, rest, ok := bytes.Cut(data, []byte(typ))
-		if ok && len(before) <= len(`{"type": "`) && !bytes.Contains(rest, []byte(`"n`)) && !bytes.Contains(rest, []byte(`"N`)) {
-			data = rest
-			if string(event) == typ {
-				event = nil
-			}
-		}
+// isPlain reports whether a frame is no more than an event line and a data
+// line, or a data line alone, so that nothing can hide beside the data.
+func isPlain(f sse.Frame) bool {
+	rest := len(f.Raw) - len(f.Data) - len(f.Event)
+	if f.Event == nil {
+		return !f.Cut && !f.LoneCR && rest <= len("data: \n\n")
 	}
-	return !evidenceFree(data) || !evidenceFree(event) ||
-		(bytes.Contains(data, []byte(`"n`)) || bytes.Contains(data, []byte(`"N`))) && (ofArguments(data) || ofArguments(event))
+	return !f.Cut && !f.LoneCR && rest <= len("event: \ndata: \n\n")
+}
+
+// mayCarryCall reports false only if the bytes of a broken event prove that no
+// reader, however lenient, can see a client-executed call in it. Every such
+// call is announced by a type that contains "_call" or "_approval_", in a
+// string that only \u00XX escapes could write otherwise. Some readers join
+// several data lines without the line feed between.
+func mayCarryCall(f sse.Frame) bool {
+	data := f.Data
+	if bytes.IndexByte(data, '\n') >= 0 {
+		data = bytes.ReplaceAll(data, []byte("\n"), nil)
+	}
+	return !evidenceFree(data) || !evidenceFree(f.Event) ||
+		(bytes.Contains(data, []byte(`"n`)) || bytes.Contains(data, []byte(`"N`))) && (ofArguments(data) || ofArguments(f.Event))
 }
 
 // ofArguments reports whether b could hold the type of an event of the
@@ -117,7 +83,4 @@ func hidesCall(f sse.Frame) bool {
 	return false
 }
 
-var (
-	byteOrderMark = []byte("\xEF\xBB\xBF")
-	errorKey      = []byte(`"error"`)
-)
+var byteOrderMark = []byte("\xEF\xBB\xBF")

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -72,7 +71,8 @@ func (g *Guard) Inspect(f sse.Frame) (Kind, *Refusal) {
 	if g.refusal != nil {
 		return KindNone, g.refusal
 	}
-	if g.active && hidesCall(f) {
+	plain := isPlain(f)
+	if g.active && !plain && hidesCall(f) {
 		if g.turn.Terminal != KindNone {
 			return KindLate, nil
 		}
@@ -89,43 +89,53 @@ func (g *Guard) Inspect(f sse.Frame) (Kind, *Refusal) {
 	if g.turn.Terminal != KindNone {
 		return KindLate, nil
 	}
-	typ := eventType(f)
-	kind := kindOfEvent(typ)
-	suspect := g.active && mayCarryCall(f, typ)
-	if kind == KindOther && !suspect && !f.Cut && strings.HasPrefix(typ, "response.") && !bytes.Contains(f.Data, errorKey) {
-		g.turn.count(f.Data)
-		return kind, nil
+	if plain {
+		if e, ok := readFlat(f.Data); ok && carriesNothing(e.typ) && (f.Event == nil || bytes.Equal(f.Event, e.typ)) {
+			g.turn.count(e.sequence, e.sequenced)
+			return KindOther, nil
+		}
 	}
-	return g.inspectSlowly(f, kind, suspect)
+	return g.inspectSlowly(f, false)
 }
 
-// inspectSlowly reads a frame that matters, or that its bytes did not clear.
-func (g *Guard) inspectSlowly(f sse.Frame, kind Kind, suspect bool) (Kind, *Refusal) {
-	if !valid(f.Data) {
-		if f.Cut { // half an event: the stream is truncated, that is all
-			return KindBroken, nil
-		}
-		if suspect {
-			if r := g.found(unreadable(g.catalog, "an event that is not valid JSON and could carry a call")); r != nil {
-				return KindBroken, r
-			}
-		}
-		g.turn.count(f.Data)
-		return KindOther, nil
+// inspectSlowly reads a frame that its form did not clear. closely judges it
+// even if its outline clears it; the verdict must not differ.
+func (g *Guard) inspectSlowly(f sse.Frame, closely bool) (Kind, *Refusal) {
+	e, err := readOutline(f.Data)
+	if err != nil {
+		return g.inspectBroken(f)
 	}
-	root := parse(f.Data)
-	if suspect || g.widens(kind) {
-		if r := g.judgeFrame(f, root, kind); r != nil {
-			g.turn.noteRefused(kind, root)
+	kind := kindOfEvent(e.typ)
+	if e.typ == "" {
+		kind = kindOfEvent(string(f.Event))
+	}
+	if g.active && (closely || e.suspect(f.Event) || bytes.IndexByte(f.Data, '\n') >= 0) {
+		if r := g.judgeFrame(f, parse(f.Data), kind); r != nil {
+			g.turn.noteRefused(kind, e)
 			return kind, r
 		}
 	}
-	if kind == KindOther && root.Get("error").IsObject() {
+	if kind == KindOther && isObject(e.err) {
 		kind = KindError
 	}
-	g.turn.count(f.Data)
-	g.turn.note(kind, root)
+	g.turn.count(e.sequence, e.sequenced)
+	g.turn.note(kind, e)
 	return kind, nil
+}
+
+// inspectBroken judges data that is not JSON: it is refused if it could carry a
+// call to a reader less strict, and passes untouched otherwise.
+func (g *Guard) inspectBroken(f sse.Frame) (Kind, *Refusal) {
+	if f.Cut { // half an event: the stream is truncated, that is all
+		return KindBroken, nil
+	}
+	if g.active && mayCarryCall(f) {
+		if r := g.found(unreadable(g.catalog, "an event that is not valid JSON and could carry a call")); r != nil {
+			return KindBroken, r
+		}
+	}
+	g.turn.count(0, false)
+	return KindOther, nil
 }
 
 // judgeHidden refuses a frame that hides what could be a call, for what its
@@ -144,6 +154,9 @@ func (g *Guard) judgeHidden(f sse.Frame) *Refusal {
 // object.
 func (g *Guard) judgeFrame(f sse.Frame, root gjson.Result, kind Kind) *Refusal {
 	if !root.IsObject() {
+		if evidenceFree(f.Data) {
+			return nil
+		}
 		return g.found(unreadable(g.catalog, "an event that is not a JSON object and could carry a call"))
 	}
 	if r := g.judge(root, string(f.Event), kind != KindOther); r != nil {
@@ -166,56 +179,55 @@ func (g *Guard) judgeFrame(f sse.Frame, root gjson.Result, kind Kind) *Refusal {
 // one JSON object that is a response or an error; the answer is then nobody's.
 func (g *Guard) InspectAnswer(body []byte) (kind Kind, r *Refusal, ok bool) {
 	body = bytes.TrimPrefix(body, byteOrderMark) // clients drop it
-	if !valid(body) {
+	e, err := readOutline(body)
+	switch {
+	case err != nil:
 		if g.active && bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) && !evidenceFree(body) {
 			r = g.found(unreadable(g.catalog, "an answer that is not valid JSON and could carry a call"))
 		}
 		return KindBroken, r, r != nil
-	}
-	root := parse(body)
-	switch {
-	case isError(root) && !isResponse(root):
-		g.turn.note(KindError, root)
-		return KindError, nil, true
-	case !isResponse(root):
+	case e.raw == nil || !e.isResponse() && !e.isError():
 		return KindBroken, nil, false
+	case !e.isResponse():
+		g.turn.note(KindError, e)
+		return KindError, nil, true
 	}
-	if g.active {
-		if r := g.judge(root, "", true); r != nil {
-			g.turn.noteAnswer(root)
+	if g.active && e.suspect(nil) {
+		if r := g.judge(parse(body), "", true); r != nil {
+			g.turn.noteAnswer(e)
 			return KindOther, r, true
 		}
 	}
-	g.turn.noteAnswer(root)
+	g.turn.noteAnswer(e)
 	return g.turn.Terminal, nil, true
 }
 
+// isResponse reports whether a JSON answer is a response object (S7b).
+func (e *outline) isResponse() bool { return e.output || string(e.object) == `"response"` }
+
 // isError reports whether a JSON answer is an error object; some servers give
 // the error as a bare string.
-func isError(root gjson.Result) bool {
-	e := root.Get("error")
-	return e.IsObject() || e.Type == gjson.String
-}
+func (e *outline) isError() bool { return isObject(e.err) || len(e.err) > 0 && e.err[0] == '"' }
 
-// isResponse reports whether a JSON answer is a response object (S7b).
-func isResponse(root gjson.Result) bool {
-	return root.IsObject() && (root.Get("object").String() == "response" || root.Get("output").IsArray())
-}
-
-// widens reports whether an event of this kind can carry items that add to the
-// catalog.
-func (g *Guard) widens(kind Kind) bool {
-	return g.active && kind != KindOther && g.catalog.types["tool_search"]
-}
+func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 
 // Account notes what a frame says of a turn that has been refused: what the
 // upstream spends after the refusal is still spent (S5). It judges nothing.
 func (g *Guard) Account(f sse.Frame) {
-	kind := kindOfEvent(eventType(f))
-	if f.Data == nil || kind == KindOther || kind == KindItemDone || !valid(f.Data) {
+	if f.Data == nil {
 		return
 	}
-	g.turn.note(kind, parse(f.Data))
+	e, err := readOutline(f.Data)
+	if err != nil {
+		return
+	}
+	kind := kindOfEvent(e.typ)
+	if e.typ == "" {
+		kind = kindOfEvent(string(f.Event))
+	}
+	if kind != KindItemDone {
+		g.turn.note(kind, e)
+	}
 }
 
 // Valid reports whether b is one JSON value, read as strictly as a frame that

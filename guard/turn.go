@@ -85,112 +85,84 @@ func (t *Turn) NextSequence() int64 {
 	return int64(t.Events)
 }
 
-var sequenceKey = []byte(`"sequence_number":`)
-
-// count counts an event and notes its number. In escaped text the key would
-// have backslashes before its quotes, so what is found is a key.
-func (t *Turn) count(data []byte) {
+// count counts an event and notes its number.
+func (t *Turn) count(number int64, numbered bool) {
 	t.Events++
-	i := bytes.Index(data, sequenceKey)
-	if i < 0 {
-		return
-	}
-	rest := bytes.TrimLeft(data[i+len(sequenceKey):], " ")
-	var n int64
-	digits := 0
-	for ; digits < len(rest) && digits < 18 && rest[digits] >= '0' && rest[digits] <= '9'; digits++ {
-		n = n*10 + int64(rest[digits]-'0')
-	}
-	if digits > 0 {
-		t.LastSequence, t.sequenced = n, true
+	if numbered {
+		t.LastSequence, t.sequenced = number, true
 	}
 }
 
-// note takes what an event of this kind says. root has been validated.
-func (t *Turn) note(kind Kind, root gjson.Result) {
+// note takes what an event of this kind says.
+func (t *Turn) note(kind Kind, e *outline) {
 	switch kind {
 	case KindLifecycle:
-		t.lifecycle(responseOf(root))
+		if r := e.response(); r != nil {
+			t.identify(r)
+			if t.Snapshot == nil {
+				t.Snapshot = bytes.Clone(r.raw)
+			}
+		}
 	case KindItemDone:
-		if item := root.Get("item"); item.IsObject() && t.kept+len(item.Raw) <= maxKept {
-			t.kept += len(item.Raw)
-			t.Items = append(t.Items, []byte(item.Raw))
+		if isObject(e.item) && t.kept+len(e.item) <= maxKept {
+			t.kept += len(e.item)
+			t.Items = append(t.Items, bytes.Clone(e.item))
 		}
 	case KindCompleted, KindIncomplete, KindFailed:
 		t.Terminal = kind
-		r := responseOf(root)
-		t.identify(r)
-		t.usage(r.Get("usage"))
-		if kind == KindFailed {
-			t.cause(r.Get("error"))
+		if r := e.response(); r != nil {
+			t.identify(r)
+			if kind == KindFailed {
+				t.cause(parse(r.err))
+			}
 		}
 	case KindError:
-		switch e := root.Get("error"); {
-		case e.IsObject():
-			t.cause(e)
-		case e.Type == gjson.String:
-			t.Error.Seen, t.Error.Message = true, strings.Clone(text(e.Str))
+		switch {
+		case isObject(e.err):
+			t.cause(parse(e.err))
+		case len(e.err) > 0 && e.err[0] == '"':
+			t.Error.Seen, t.Error.Message = true, strings.Clone(text(parse(e.err).Str))
 		default:
-			t.cause(root)
+			t.cause(parse(e.raw))
 		}
 	}
 }
 
 // noteRefused takes what a refused event says of the response, and nothing that
 // could be shown to the client.
-func (t *Turn) noteRefused(kind Kind, root gjson.Result) {
+func (t *Turn) noteRefused(kind Kind, e *outline) {
 	switch kind {
 	case KindLifecycle:
-		t.identify(responseOf(root))
+		if r := e.response(); r != nil {
+			t.identify(r)
+		}
 	case KindCompleted, KindIncomplete, KindFailed:
-		t.note(kind, root)
+		t.note(kind, e)
 	}
 }
 
 // noteAnswer takes a JSON answer, a response object by itself.
-func (t *Turn) noteAnswer(r gjson.Result) {
-	t.identify(r)
-	t.usage(r.Get("usage"))
+func (t *Turn) noteAnswer(e *outline) {
+	t.identify(&e.snapshot)
 	t.Terminal = KindCompleted
-	switch r.Get("status").String() {
-	case "incomplete":
+	switch string(e.status) {
+	case `"incomplete"`:
 		t.Terminal = KindIncomplete
-	case "failed", "cancelled":
+	case `"failed"`, `"cancelled"`:
 		t.Terminal = KindFailed
-		t.cause(r.Get("error"))
+		t.cause(parse(e.err))
 	}
 }
 
-// responseOf returns the response object of a lifecycle event. Some relays do
-// not nest it.
-func responseOf(root gjson.Result) gjson.Result {
-	if r := root.Get("response"); r.IsObject() {
-		return r
-	}
-	if root.Get("object").String() == "response" {
-		return root
-	}
-	return gjson.Result{}
-}
-
-func (t *Turn) lifecycle(r gjson.Result) {
-	if !r.Exists() {
-		return
-	}
-	t.identify(r)
-	t.usage(r.Get("usage"))
-	if t.Snapshot == nil {
-		t.Snapshot = []byte(r.Raw)
-	}
-}
-
-func (t *Turn) identify(r gjson.Result) {
-	if id := r.Get("id"); id.Type == gjson.String && id.Str != "" {
+// identify takes a response's id and usage.
+func (t *Turn) identify(r *snapshot) {
+	if id := parse(r.id); id.Type == gjson.String && id.Str != "" {
 		t.ID = strings.Clone(text(id.Str))
 		if t.FirstID == "" {
 			t.FirstID = t.ID
 		}
 	}
+	t.usage(parse(r.usage))
 }
 
 func (t *Turn) usage(u gjson.Result) {
