@@ -34,6 +34,9 @@ func newRoute(u *Upstream, m *metrics) (*route, error) {
 	}
 	base := *u.BaseURL
 	base.User = nil
+	if base.Path == "" {
+		base.Path = "/" // or what is joined to it has no slash in front
+	}
 	return &route{
 		Upstream: u, base: &base, injects: u.InjectsKey(), authorization: authorization(u),
 		secrets:   secrets(u),
@@ -94,9 +97,7 @@ func matches(glob, model string) bool {
 // target returns the URL of a path under the upstream's base. rest is a cleaned
 // path, in escaped form.
 func (r *route) target(rest, query string) *url.URL {
-	u := *r.base
-	u.RawPath = ""
-	joined := u.JoinPath(rest)
+	joined := r.base.JoinPath(rest)
 	joined.RawQuery = query
 	if r.base.RawQuery != "" {
 		joined.RawQuery = r.base.RawQuery

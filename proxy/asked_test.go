@@ -1,0 +1,103 @@
+package proxy
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"turngate/proxy/mock"
+)
+
+// modelsTurn answers GET /v1/models.
+func modelsTurn() mock.Turn {
+	return mock.Turn{Route: "GET /v1/models", Body: []byte(`{"models":[]}`)}
+}
+
+// textTurn is a turn that every client takes.
+func textTurn() mock.Turn { return new(mock.Stream).Created().Text("hello").Completed().Turn() }
+
+// withKey gives the only upstream a key.
+func withKey(c *Config) { c.Upstreams[0].Key = "sk-operator-1796" }
+
+// newUpstream starts one more server that plays an upstream. Call it from the
+// configure function of newRig, so that it outlives the rig.
+func newUpstream(t *testing.T, turns ...mock.Turn) (*mock.Upstream, *url.URL) {
+	t.Helper()
+	up := mock.New(turns...)
+	return up, newServer(t, up)
+}
+
+// newServer starts a server and returns the base URL of an upstream there.
+func newServer(t *testing.T, h http.Handler) *url.URL {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	u, err := url.Parse(server.URL + "/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// asked returns the only request that the upstream got.
+func (r *rig) asked() mock.Request {
+	r.Helper()
+	all := r.upstream.Requests()
+	if len(all) != 1 {
+		r.Fatalf("the upstream got %d requests, want 1", len(all))
+	}
+	return all[0]
+}
+
+// notAsked fails if the upstream got any request.
+func (r *rig) notAsked() {
+	r.Helper()
+	if n := len(r.upstream.Requests()); n != 0 {
+		r.Errorf("the upstream got %d requests, want none", n)
+	}
+}
+
+// wantError fails unless a is an error of turngate's own in the form that
+// clients in general get: this status and code, and what contract.md says of
+// every such error.
+func (r *rig) wantError(a answer, status int, code string) {
+	r.Helper()
+	if a.err != nil || a.status != status {
+		r.Errorf("status %d (%v), want %d: %s", a.status, a.err, status, a.body)
+	}
+	r.wantHeader(a, "X-Turngate-Error", code)
+	r.wantHeader(a, "Content-Type", "application/json")
+	id := a.header.Get("X-Turngate-Request-Id")
+	if id == "" {
+		r.Error("no request id")
+	}
+	root := gjson.ParseBytes(a.body)
+	for path, want := range map[string]string{"code": code, "request_id": id} {
+		if got := root.Get("error." + path).String(); got != want {
+			r.Errorf("error.%s is %q, want %q", path, got, want)
+		}
+	}
+	if root.Get("error.message").String() == "" {
+		r.Errorf("no message: %s", a.body)
+	}
+	if got := root.Get("@keys").String(); got != `["error"]` {
+		r.Errorf("keys %s", got)
+	}
+	if got := root.Get("error.@keys").String(); got != `["message","type","param","code","request_id"]` {
+		r.Errorf("keys of the error are %s", got)
+	}
+}
+
+// wantHeader fails unless a header has one value, or none if it is "".
+func (r *rig) wantHeader(a answer, key, want string) {
+	r.Helper()
+	if got := a.header.Values(key); len(got) > 1 || a.header.Get(key) != want {
+		r.Errorf("header %s is %q, want %q", key, got, want)
+	}
+}
