@@ -125,7 +125,7 @@ func (g *Guard) authorised(typ string, id identity, m *itemReadings) bool {
 	if !ok {
 		return typ == "custom_tool_call" && id.namespace == "" && g.catalog.hosted(id.name, g.opt.HostedCalls)
 	}
-	declared &^= flattened
+	declared &^= itself
 	if typ == "function_call" && declared == kindCustom || typ == "custom_tool_call" && declared == kindFunction {
 		g.unusual("kind_mismatch", id.String()+"\x00"+shown(m[keyCallID].first()))
 	}

@@ -47,7 +47,7 @@ const (
 	kindCustom
 	kindOther
 
-	flattened // the name is another one's, written with its namespace
+	itself // declared so, and not only the flattened form of another
 )
 
 func kindOf(typ string) kinds {
@@ -92,9 +92,9 @@ func (c *Catalog) declareIn(namespace string, t tool) {
 			continue
 		}
 		c.client = true
-		c.add(newIdentity(namespace, name), kindOf(t.typ))
+		c.add(newIdentity(namespace, name), kindOf(t.typ)|itself)
 		if namespace != "" {
-			c.add(identity{"", namespace + "__" + name}, kindOf(t.typ)|flattened)
+			c.add(identity{"", namespace + "__" + name}, kindOf(t.typ))
 		}
 	}
 }
@@ -206,7 +206,7 @@ func (c *Catalog) StandsDown() bool { return !c.client && !c.odd }
 func (c *Catalog) Declared() []string {
 	all := make([]string, 0, len(c.named)+len(c.types))
 	for id, k := range c.named {
-		if k&flattened == 0 {
+		if k&itself != 0 {
 			all = append(all, id.String())
 		}
 	}
