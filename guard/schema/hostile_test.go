@@ -73,7 +73,7 @@ func TestHostileSchemas(t *testing.T) {
 		{"3,000 properties", `{"properties":{` + repeat(3000, func(i int) string { return fmt.Sprintf(`"p%d":{}`, i) }) + `}}`, TooLarge},
 		{"1,900 properties", `{"properties":{` + repeat(1900, func(i int) string { return fmt.Sprintf(`"p%04d":{"type":"null"}`, i) }) + `}}`, ""},
 		{"long pointers", `{"properties":{"` + strings.Repeat("k", 20_000) + `":{"properties":{` + repeat(1500, func(i int) string { return fmt.Sprintf(`"p%04d":{"type":"null"}`, i) }) + `}}}}`, TooLarge},
-		{"12,000 enum values", `{"enum":[` + repeat(9_000, func(i int) string { return fmt.Sprint(i) }) + `]}`, TooLarge},
+		{"9,000 enum values", `{"enum":[` + repeat(9_000, func(i int) string { return fmt.Sprint(i) }) + `]}`, TooLarge},
 		{"long required", `{"required":[` + repeat(9_000, func(i int) string { return fmt.Sprintf(`"%d"`, i) }) + `]}`, ""},
 		// numbers
 		{"huge exponent", `{"properties":{"a":{"maximum":1e999999999}}}`, TooLarge},
