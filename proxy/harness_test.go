@@ -43,14 +43,7 @@ func newRig(t *testing.T, configure func(*Config), turns ...mock.Turn) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{T: t, upstream: up, log: &bytes.Buffer{}}
-	cfg := Config{
-		Upstreams: []Upstream{{
-			Name: "default", BaseURL: u, IdleTimeout: 30 * time.Second,
-		}},
-		HeaderTimeout: 30 * time.Second, Heartbeat: 15 * time.Second, DrainTimeout: 2 * time.Second,
-		MaxRequestBytes: 64 << 20, MaxEventBytes: 32 << 20,
-		Logger: slog.New(slog.NewJSONHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	}
+	cfg := testConfig(u, r.log)
 	if configure != nil {
 		configure(&cfg)
 	}
@@ -76,6 +69,18 @@ func newRig(t *testing.T, configure func(*Config), turns ...mock.Turn) *rig {
 	}
 	t.Cleanup(r.stop)
 	return r
+}
+
+// testConfig is the configuration that a test begins with.
+func testConfig(base *url.URL, log io.Writer) Config {
+	return Config{
+		Upstreams: []Upstream{{
+			Name: "default", BaseURL: base, IdleTimeout: 30 * time.Second,
+		}},
+		HeaderTimeout: 30 * time.Second, Heartbeat: 15 * time.Second, DrainTimeout: 2 * time.Second,
+		MaxRequestBytes: 64 << 20, MaxEventBytes: 32 << 20,
+		Logger: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
 }
 
 // answer is what a client got.
