@@ -3,6 +3,11 @@ package main_test
 // End-to-end tests: real clients, the real binary as its own process, and a mock
 // upstream, all over loopback. codex_test.go, node_test.go and gosdk_test.go hold
 // the cases; this file starts what stands between the client and the mock.
+//
+// CODEX_BIN names the Codex CLI, and TURNGATE_NODE_MODULES a node_modules folder
+// with openai@6.49.0 and openai7@npm:openai@7.59.0. Without them their tests are
+// skipped, or fail where TURNGATE_REQUIRE_CODEX or TURNGATE_REQUIRE_NODE is set.
+// Codex runs where it can reach nobody else; see isolate.
 
 import (
 	"bufio"
