@@ -32,12 +32,13 @@ func relay(t testing.TB, g *Guard, src io.Reader) (relayed string, refused bool)
 // FuzzNoUndeclaredCall: whatever an upstream sends, no client sees an
 // undeclared call in what is relayed.
 func FuzzNoUndeclaredCall(f *testing.F) {
+	c := catalogOf(f, body(fuzzTools)) // without a search for tools nothing widens it
 	for _, s := range seeds(3000) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, choices []byte) {
 		raw := (&forge{choices: choices}).stream()
-		relayed, _ := relay(t, guardOf(t, fuzzTools), strings.NewReader(raw))
+		relayed, _ := relay(t, New(c, Options{}), strings.NewReader(raw))
 		if call, client, found := executed(relayed); found {
 			t.Fatalf("a client (%s) runs %+v\nstream  %q\nrelayed %q", client, call, raw, relayed)
 		}
@@ -47,6 +48,7 @@ func FuzzNoUndeclaredCall(f *testing.F) {
 // FuzzFraming: an event gets the same verdict however it is framed and
 // chunked.
 func FuzzFraming(f *testing.F) {
+	c := catalogOf(f, body(fuzzTools)) // without a search for tools nothing widens it
 	for _, s := range seeds(300) {
 		f.Add(s)
 	}
@@ -56,16 +58,16 @@ func FuzzFraming(f *testing.F) {
 		if !valid([]byte(data)) { // broken text has no lines to spread
 			return
 		}
-		want := reasonOf(stream(t, guardOf(t, fuzzTools), "data: "+data+"\n\n"))
+		want := reasonOf(stream(t, New(c, Options{}), "data: "+data+"\n\n"))
 		for name, frame := range framings() {
 			if name == "wrong event line" {
 				continue // the event line can be the only place of the type
 			}
 			raw := frame(data)
-			if got := reasonOf(stream(t, guardOf(t, fuzzTools), raw)); got != want {
+			if got := reasonOf(stream(t, New(c, Options{}), raw)); got != want {
 				t.Errorf("%s: %q: %s, want %s", name, raw, got, want)
 			}
-			if got := reasonOf(streamFrom(t, guardOf(t, fuzzTools), &chunked{raw, fg})); got != want {
+			if got := reasonOf(streamFrom(t, New(c, Options{}), &chunked{raw, fg})); got != want {
 				t.Errorf("%s, chunked: %q: %s, want %s", name, raw, got, want)
 			}
 		}
@@ -89,6 +91,7 @@ func (c *chunked) Read(p []byte) (int, error) {
 
 // FuzzFastPath: a frame gets the same verdict whether or not its bytes clear it.
 func FuzzFastPath(f *testing.F) {
+	c := catalogOf(f, body(fuzzTools)) // without a search for tools nothing widens it
 	for _, s := range seeds(500) {
 		f.Add([]byte((&forge{choices: s}).event()), "")
 	}
@@ -114,8 +117,8 @@ func FuzzFastPath(f *testing.F) {
 		if !parse(data).IsObject() && evidenceFree(data) {
 			return // no event to any reader, nor a piece of one that is a call
 		}
-		gotKind, got := guardOf(t, fuzzTools).Inspect(frame)
-		wantKind, want := guardOf(t, fuzzTools).inspectSlowly(frame, true)
+		gotKind, got := New(c, Options{}).Inspect(frame)
+		wantKind, want := New(c, Options{}).inspectSlowly(frame, true)
 		if reasonOf(got) != reasonOf(want) || gotKind != wantKind {
 			t.Fatalf("%s (event: %s): kind %v, %s; looked at closely: kind %v, %s", data, eventLine, gotKind, reasonOf(got), wantKind, reasonOf(want))
 		}
