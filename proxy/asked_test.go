@@ -101,3 +101,18 @@ func (r *rig) wantHeader(a answer, key, want string) {
 		r.Errorf("header %s is %q, want %q", key, got, want)
 	}
 }
+
+// wantCodexError fails unless a is an error of turngate's own that no retry can
+// cure, in the form in which Codex shows it once and stops (E3b).
+func (r *rig) wantCodexError(a answer, code string) {
+	r.Helper()
+	if a.status != http.StatusBadRequest {
+		r.Errorf("status %d, want 400: %s", a.status, a.body)
+	}
+	r.wantHeader(a, "X-Turngate-Error", code)
+	r.wantHeader(a, "X-Should-Retry", "false")
+	e := gjson.GetBytes(a.body, "error")
+	if e.Get("code").String() != "invalid_prompt" || e.Get("type").String() != code || e.Get("message").String() == "" {
+		r.Errorf("error %s", e.Raw)
+	}
+}
