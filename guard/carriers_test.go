@@ -47,7 +47,7 @@ func carriers() map[string]func(item string) string {
 		"no type at all":       func(i string) string { return `{"item":` + i + `}` },
 		"the event itself":     func(i string) string { return i },
 		"response not nested":  func(i string) string { return typed("response.completed", `"object":"response","output":[`+i+`]`) },
-		"white space all over": func(i string) string { return " {\t\"type\" :\"x\" ,\r \"item\" : " + i + " } " },
+		"white space all over": func(i string) string { return " {\t\"type\" :\"x\" ,\n \"item\" : " + i + " } " },
 	}
 	for _, name := range []string{"created", "queued", "in_progress", "completed", "incomplete", "failed", "done"} {
 		all["snapshot of "+name] = func(i string) string {

@@ -60,27 +60,45 @@ func evidenceFree(b []byte) bool {
 }
 
 // hidesCall reports whether a frame could hold a call that the standard's
-// reading does not show as it is.
+// reading does not show as it is, to readers that cut lines differently:
 //
-// Readers that know only line feeds go on over a bare carriage return: to them
-// a line that the standard ignores may be the rest of a JSON text, and one of
-// several data lines may be the rest of a comment. openai-node decodes line by
-// line and drops a byte order mark at the start of each: a data line to it, an
-// unknown field to the standard.
+//   - openai-go and others that know only line feeds go on over a bare carriage
+//     return: to them a line that the standard ignores may be the rest of a JSON
+//     text, and one of several data lines the rest of a comment;
+//   - openai-node decodes line by line and drops a byte order mark at the start
+//     of each: a data line to it, an unknown field to the standard;
+//   - hand-made ones trim a line before they look for "data:";
+//   - Python's str.splitlines, and so httpx's iter_lines, ends lines at eight
+//     more characters. In valid JSON they stand in strings only, where nothing
+//     can hide: the quotes of what is hidden would end the string.
 func hidesCall(f sse.Frame) bool {
-	marked := bytes.Contains(f.Raw, byteOrderMark)
-	if !f.LoneCR && !marked || evidenceFree(f.Raw) {
+	if isPlain(f) { // nothing stands beside the data but the event's name
+		return pythonBreaks(f.Event) > 0 && !evidenceFree(f.Event)
+	}
+	if evidenceFree(f.Raw) {
 		return false
 	}
 	if f.LoneCR && bytes.IndexByte(f.Data, '\n') >= 0 && bytes.IndexByte(f.Raw, '\n') >= 0 {
 		return true
 	}
+	if pythonBreaks(f.Raw) > pythonBreaks(f.Data) {
+		return true
+	}
 	for line := range f.Ignored {
-		if marked && bytes.HasPrefix(line, byteOrderMark) || f.LoneCR && !evidenceFree(line) {
+		if bytes.HasPrefix(line, byteOrderMark) || (f.LoneCR || line[0] != ':') && !evidenceFree(line) {
 			return true
 		}
 	}
 	return false
+}
+
+// pythonBreaks counts the characters that end a line to str.splitlines and to
+// nobody else.
+func pythonBreaks(b []byte) (n int) {
+	for _, c := range []string{"\v", "\f", "\x1c", "\x1d", "\x1e", "\u0085", "\u2028", "\u2029"} {
+		n += bytes.Count(b, []byte(c))
+	}
+	return n
 }
 
 var byteOrderMark = []byte("\xEF\xBB\xBF")

@@ -35,14 +35,14 @@ func (f *forge) stream() string {
 
 func (f *forge) frame() {
 	if f.pick(3) == 1 {
-		f.b.WriteString(f.one("event: response.output_item.done", ": hi", "\ufeff", "id: 7", "event: ", ":", "foo: {", "data", "event: response.shell_call_command.done"))
+		f.b.WriteString(f.one("event: response.output_item.done", ": hi", "\ufeff", "id: 7", "event: ", ":", "foo: {", "data", " ", ": \u2028", "id: \v", "event: x\u0085", "\f", ": \x1cdata: {\"item\":"+rmAll+"}", "event: response.shell_call_command.done"))
 		f.b.WriteString(f.eol())
 	}
 	data := f.event()
 	if f.pick(2) == 1 {
 		data = f.broken(data)
 	}
-	f.b.WriteString(f.one("data: ", "data:", "\ufeffdata: ", "data: ", "data:\r", "event:\rdata: ") + data)
+	f.b.WriteString(f.one("data: ", "data:", "\ufeffdata: ", "data: ", "data:\r", "event:\rdata: ", " data: ", ": \u2028data: ") + data)
 	f.b.WriteString(f.one("\n\n", "\n\n", "\r\n\r\n", "\r\r", "\n", "\r", "\r\r\n", "\n\r", "\n\r\n", ""))
 }
 
@@ -84,7 +84,7 @@ func (f *forge) event() string {
 		case 5:
 			members = append(members, f.key("response")+f.object("output", 2))
 		case 6:
-			members = append(members, f.key("delta")+f.one(`"x"`, `"_call"`, `"\""`, `"\u001b"`))
+			members = append(members, f.key("delta")+f.one(`"x"`, `"_call"`, `"\""`, "\"\u2028data: \"", "\"\u0085\u0085data: {\"", `"\u001b"`))
 		case 7:
 			members = append(members, f.key("name")+f.text())
 		}

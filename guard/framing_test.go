@@ -76,7 +76,12 @@ func TestG12LinesReadersCutDifferently(t *testing.T) {
 		"three frames that are one: only the type":    "data: " + added + "{\"name\":\"rm_all\",\"type\":\r\r\ndata: \"function_call\"\r\r\ndata: }}\n\n",
 		"three frames that are one: the whole item":   "data: " + added + "\r\r\ndata: " + rmAll + "\r\r\ndata: }\n\n",
 		"CR ends a comment: the standard sees a call": ": hi\rdata: " + done(rmAll) + "\n\n",
-		// Hand-made readers take every data line for an event.
+		// httpx's lines end at more characters.
+		"a call in a comment, to Python":      ": \u2028data: " + done(rmAll) + "\n\n",
+		"a call behind an id, to Python":      "id: 1\vdata: " + done(rmAll) + "\ndata: {}\n\n",
+		"a call in the event line, to Python": "event: x\u0085data: " + done(rmAll) + "\ndata: {}\n\n",
+		// Hand-made readers trim lines, and take every data line for an event.
+		"a data line behind a space":        " data: " + done(rmAll) + "\n\n",
 		"a line that is an event by itself": "data: {\"z\":\ndata: " + done(rmAll) + "\ndata: }\n\n",
 	} {
 		t.Run(name, func(t *testing.T) {

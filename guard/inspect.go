@@ -71,8 +71,13 @@ func (g *Guard) Inspect(f sse.Frame) (Kind, *Refusal) {
 	if g.refusal != nil {
 		return KindNone, g.refusal
 	}
-	plain := isPlain(f)
-	if g.active && !plain && hidesCall(f) {
+	if isPlain(f) && g.turn.Terminal == KindNone {
+		if e, ok := readFlat(f.Data); ok && carriesNothing(e.typ) && (f.Event == nil || bytes.Equal(f.Event, e.typ)) {
+			g.turn.count(e.sequence, e.sequenced)
+			return KindOther, nil
+		}
+	}
+	if g.active && hidesCall(f) {
 		if g.turn.Terminal != KindNone {
 			return KindLate, nil
 		}
@@ -88,12 +93,6 @@ func (g *Guard) Inspect(f sse.Frame) (Kind, *Refusal) {
 	}
 	if g.turn.Terminal != KindNone {
 		return KindLate, nil
-	}
-	if plain {
-		if e, ok := readFlat(f.Data); ok && carriesNothing(e.typ) && (f.Event == nil || bytes.Equal(f.Event, e.typ)) {
-			g.turn.count(e.sequence, e.sequenced)
-			return KindOther, nil
-		}
 	}
 	return g.inspectSlowly(f, false)
 }

@@ -59,10 +59,16 @@ func goEvents(raw string) []string {
 	return eventsOf(raw, []string{"\n"}, func(l string) string { return strings.TrimSuffix(l, "\r") })
 }
 
+// pythonEvents reads as clients do that go over the lines of httpx.
+func pythonEvents(raw string) []string {
+	ends := []string{"\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\u0085", "\u2028", "\u2029"}
+	return eventsOf(raw, ends, func(l string) string { return l })
+}
+
 // lineEvents reads as hand-made clients do: every data line is an event.
 func lineEvents(raw string) (events []string) {
 	for line := range strings.SplitSeq(raw, "\n") {
-		if data, ok := strings.CutPrefix(line, "data:"); ok {
+		if data, ok := strings.CutPrefix(strings.TrimSpace(line), "data:"); ok {
 			events = append(events, data)
 		}
 	}
@@ -206,7 +212,7 @@ func textOf(v json.RawMessage) (s string, ok bool) {
 // executed returns a call that some client would run although it was not
 // declared, and says which client.
 func executed(relayed string) (s seen, client string, found bool) {
-	for reader, cut := range map[string]func(string) []string{"standard": standardEvents, "node": nodeEvents, "go": goEvents, "lines": lineEvents} {
+	for reader, cut := range map[string]func(string) []string{"standard": standardEvents, "node": nodeEvents, "go": goEvents, "python": pythonEvents, "lines": lineEvents} {
 		for _, data := range cut(relayed) {
 			for parser, parse := range map[string]func(string) []seen{"first wins": firstWins, "last wins": lastWins, "folded": folded} {
 				for _, s := range parse(data) {

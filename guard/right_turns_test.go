@@ -32,7 +32,7 @@ func TestRightTurnsPass(t *testing.T) {
 		"input echoed in a snapshot":  typed("response.created", `"response":{"output":[],"input":[`+rmAll+`]}`),
 		"a declared call":             done(call(`"name":"read_file"`)),
 		"a call with nulls":           done(call(`"name":"read_file","namespace":null,"caller":null`)),
-		"a call written with spaces":  " { \"type\" : \"response.output_item.done\" ,\n \"item\" : " + call(`"name" : "read_file"`) + "\t}\r\n",
+		"a call written with spaces":  " { \"type\" : \"response.output_item.done\" ,\n \"item\" : " + call(`"name" : "read_file"`) + "\t}\n",
 		"its type in the last place":  `{"item":{"name":"read_file","call_id":"c","type":"function_call"},"type":"response.output_item.done"}`,
 		"escapes in the arguments":    done(`{"type":"function_call","name":"read_file","arguments":"{\"a\":\"\\u0000\\ud800\"}"}`),
 		"a name inside the item":      done(`{"type":"function_call","name":"read_file","x":{"type":"function_call","name":"rm_all"}}`),
