@@ -1,9 +1,11 @@
 package guard
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -52,8 +54,8 @@ func (r *requestReader) elements(element func() error) error {
 
 // unquote returns what a key means. It is valid until the next key is read.
 func (r *requestReader) unquote(key []byte) []byte {
-	if isPlainKey(key) {
-		return key
+	if bytes.IndexByte(key, '\\') < 0 && utf8.Valid(key) {
+		return key // not to be taken for scratch: it is the body's
 	}
 	r.key = unquote(key, r.key)
 	return r.key
