@@ -80,7 +80,11 @@ func FuzzCatalog(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
+		before := string(body)
 		r, err := ReadRequest(body)
+		if string(body) != before {
+			t.Fatalf("%s: changed to %s", before, body)
+		}
 		if !utf8.Valid(body) || !jsontext.Value(body).IsValid() || jsontext.Value(body).Kind() != '{' {
 			return
 		}
