@@ -18,7 +18,7 @@ type Request struct {
 	// Hosted reports whether a custom_tool_call of this namespace and name is one
 	// that the upstream runs itself, so that it needs no output. Nil: none is.
 	Hosted func(namespace, name string) bool
-	// MaxBytes bounds Expansion.Input; 0 means 256 MiB. A reference is a few
+	// MaxBytes bounds Expansion.Input; 0 means 128 MiB. A reference is a few
 	// bytes and can stand for megabytes.
 	MaxBytes int64
 }
@@ -55,7 +55,7 @@ func Expand(ctx context.Context, store Store, scope Scope, req Request) (Expansi
 		return Expansion{}, err
 	}
 	if req.MaxBytes <= 0 {
-		req.MaxBytes = 256 << 20
+		req.MaxBytes = 128 << 20
 	}
 	referred, err := resolve(ctx, store, scope, items, req.MaxBytes)
 	if err != nil {
@@ -76,7 +76,10 @@ func Expand(ctx context.Context, store Store, scope Scope, req Request) (Expansi
 	if err != nil {
 		return Expansion{}, err
 	}
-	history := run(chain)
+	history, err := run(chain)
+	if err != nil {
+		return Expansion{}, err
+	}
 	fresh := items[resent(history, items):]
 	all := append(history, fresh...)
 	if size(all) > req.MaxBytes {
@@ -95,7 +98,7 @@ func Expand(ctx context.Context, store Store, scope Scope, req Request) (Expansi
 }
 
 // run returns the items of a chain as they are input again.
-func run(chain []Record) []item {
+func run(chain []Record) ([]item, error) {
 	var items []item
 	voided := make(map[string]bool)
 	for i := range chain {
@@ -105,8 +108,11 @@ func run(chain []Record) []item {
 		for id := range out.voided {
 			voided[id] = true
 		}
+		if len(items) > maxItems {
+			return nil, tooManyItems()
+		}
 	}
-	return dropVoided(items, voided)
+	return dropVoided(items, voided), nil
 }
 
 // inputItems reads the value of a request's input.
@@ -120,6 +126,9 @@ func inputItems(input []byte) ([]item, error) {
 	}
 	switch v.Kind() {
 	case '[':
+		if tooMany(input) {
+			return nil, tooManyItems()
+		}
 		return readItems(input), nil
 	case '"':
 		return []item{message(bytes.TrimSpace(input))}, nil
@@ -191,6 +200,13 @@ func size(items []item) int64 {
 		n += int64(len(it.raw)) + 1
 	}
 	return n
+}
+
+func tooManyItems() error {
+	return &InputError{
+		Code: CodeRequestTooLarge, Param: "input",
+		Message: fmt.Sprintf("The input with its history has more than %d items.", maxItems),
+	}
 }
 
 func tooLarge(limit int64) error {

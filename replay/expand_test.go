@@ -165,6 +165,36 @@ func TestExpandLimit(t *testing.T) {
 	}
 }
 
+// An item is two bytes on the wire and many more once read.
+func TestExpandManyItems(t *testing.T) {
+	const most = 1 << 17
+	many := func(n int) []byte { return []byte(`[` + strings.Repeat(`1,`, n-1) + `1]`) }
+	s := newStore(t, replay.Record{ID: "a", Input: many(most), Snapshot: []byte("{}")})
+	for what, req := range map[string]replay.Request{
+		"input": {Input: many(most + 1)},
+		"chain": {Input: []byte(`[1]`), PreviousID: "b"},
+	} {
+		if req.PreviousID != "" {
+			r := replay.Record{ID: "b", PreviousID: "a", Input: []byte(`[1]`), Snapshot: []byte("{}")}
+			if err := s.Put(t.Context(), scope, r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := replay.Expand(t.Context(), s, scope, req)
+		var e *replay.InputError
+		if !errors.As(err, &e) || e.Code != replay.CodeRequestTooLarge {
+			t.Errorf("%s: error = %v, want %s", what, err, replay.CodeRequestTooLarge)
+		}
+	}
+	if _, err := replay.Expand(t.Context(), s, scope, replay.Request{Input: many(most)}); err != nil {
+		t.Errorf("as many as allowed: %v", err)
+	}
+	r := replay.Record{ID: "c", Output: many(most + 1), Snapshot: []byte("{}")}
+	if err := s.Put(t.Context(), scope, r); !errors.Is(err, replay.ErrTooLarge) {
+		t.Errorf("Put: %v, want ErrTooLarge", err)
+	}
+}
+
 type brokenStore struct{ replay.Store }
 
 func (brokenStore) Chain(context.Context, replay.Scope, string) ([]replay.Record, error) {

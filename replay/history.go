@@ -12,13 +12,18 @@ import (
 // first: everything of the records before it, outputs normalised, and its own
 // input. This is what the API lists as the response's input_items. An item
 // without an id is given one, the same every time, that starts as ids of its
-// kind do; it serves for paging and is no reference.
-func InputItems(chain []Record) []Item {
+// kind do; it serves for paging and is no reference. The error is an InputError,
+// if the chain is too long to be an input.
+func InputItems(chain []Record) ([]Item, error) {
 	if len(chain) == 0 {
-		return nil
+		return nil, nil
 	}
 	own := chain[len(chain)-1]
-	items := append(run(chain[:len(chain)-1]), readItems(own.Input)...)
+	items, err := run(chain[:len(chain)-1])
+	if err != nil {
+		return nil, err
+	}
+	items = append(items, readItems(own.Input)...)
 	history := make([]Item, 0, len(items))
 	for i, it := range items {
 		if !it.object {
@@ -32,7 +37,7 @@ func InputItems(chain []Record) []Item {
 		}
 		history = append(history, h)
 	}
-	return history
+	return history, nil
 }
 
 // madeID returns an id for the i-th item of the chain that starts at root.

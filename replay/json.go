@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 
@@ -37,6 +38,25 @@ type item struct {
 	bare bool
 	// output: came from the upstream.
 	output bool
+	// trim: has a member that normalize removes.
+	trim bool
+}
+
+// maxItems bounds the items of an input, of a record's parts, and of an
+// expansion. An item is two bytes at the least and some two hundred once read.
+const maxItems = 1 << 17
+
+// tooMany reports whether a valid JSON array has more than maxItems elements.
+func tooMany(array []byte) bool {
+	if bytes.Count(array, []byte(",")) < maxItems {
+		return false
+	}
+	n := 0
+	gjson.ParseBytes(array).ForEach(func(_, _ gjson.Result) bool {
+		n++
+		return n <= maxItems
+	})
+	return n > maxItems
 }
 
 // readItems splits a valid JSON array.
@@ -65,6 +85,7 @@ func readItem(raw string) item {
 		i, exact := itemKey(k.Str)
 		if i < 0 {
 			it.bare = false
+			it.trim = it.trim || k.Str == "created_by" || k.Str == "parsed_arguments"
 			return true
 		}
 		it.doubtful = it.doubtful || seen[i] || !exact
@@ -72,18 +93,22 @@ func readItem(raw string) item {
 		it.set(i, v)
 		return true
 	})
+	it.trim = it.trim || it.typ == "custom_tool_call_output" && seen[statusKey]
 	return it
 }
 
 // itemKeys are the members that decide something.
 var itemKeys = [...]string{"type", "id", "call_id", "role", "status", "name", "namespace", "execution", "async", "environment"}
 
+const idKey, statusKey = 1, 4 // in itemKeys
+
 func (it *item) set(key int, v gjson.Result) {
 	str := ""
 	if v.Type == gjson.String {
 		str = v.Str
 	}
-	if key > 1 || str == "" && v.Type != gjson.Null {
+	it.trim = it.trim || v.Type == gjson.Null && (key == idKey || key == statusKey)
+	if key > idKey || str == "" && v.Type != gjson.Null {
 		it.bare = false
 	}
 	switch itemKeys[key] {

@@ -20,7 +20,7 @@ type Limits struct {
 	MaxChain int
 	// MaxChainBytes bounds Input, Output and Snapshot of all records of a chain
 	// together, and so the memory that an expansion takes; beyond it Put returns
-	// ErrChainTooLong. Default 256 MiB.
+	// ErrChainTooLong. Default 128 MiB.
 	MaxChainBytes int64
 }
 
@@ -30,7 +30,7 @@ func (l Limits) WithDefaults() Limits {
 	setDefault(&l.MaxBytes, 1<<30)
 	setDefault(&l.MaxRecordBytes, 64<<20)
 	setDefault(&l.MaxChain, 2000)
-	setDefault(&l.MaxChainBytes, 256<<20)
+	setDefault(&l.MaxChainBytes, 128<<20)
 	l.MaxRecordBytes = min(l.MaxRecordBytes, 256<<20)
 	return l
 }

@@ -87,19 +87,10 @@ func dropVoided(items []item, voided map[string]bool) []item {
 // looks no deeper: tool arguments and schemas may use these names for their own
 // purposes.
 func (it item) normalize() string {
-	raw := without(it.raw, func(k string, v gjson.Result) bool {
-		switch k {
-		case "created_by":
-			return true
-		case "status":
-			return it.typ == "custom_tool_call_output" || v.Type == gjson.Null
-		case "id":
-			return v.Type == gjson.Null
-		case "parsed_arguments":
-			return it.typ == "function_call"
-		}
-		return false
-	})
+	raw := it.raw
+	if it.trim {
+		raw = without(raw, it.superfluous)
+	}
 	switch it.typ {
 	case "shell_call_output":
 		return withoutInElements(raw, "output", "created_by")
@@ -107,6 +98,21 @@ func (it item) normalize() string {
 		return withoutInElements(raw, "content", "parsed")
 	}
 	return raw
+}
+
+// superfluous reports whether normalize removes the member k of the item.
+func (it item) superfluous(k string, v gjson.Result) bool {
+	switch k {
+	case "created_by":
+		return true
+	case "status":
+		return it.typ == "custom_tool_call_output" || v.Type == gjson.Null
+	case "id":
+		return v.Type == gjson.Null
+	case "parsed_arguments":
+		return it.typ == "function_call"
+	}
+	return false
 }
 
 // withoutInElements removes the member name from each object in the array that

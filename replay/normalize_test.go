@@ -127,8 +127,8 @@ func TestInputItems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	items := replay.InputItems(chain)
-	if len(items) != 4 || items[1].ID != "rs_1" || items[2].ID != "fc_1" {
+	items, err := replay.InputItems(chain)
+	if err != nil || len(items) != 4 || items[1].ID != "rs_1" || items[2].ID != "fc_1" {
 		t.Fatalf("items = %s", items)
 	}
 	first, last := items[0], items[3]
@@ -139,12 +139,16 @@ func TestInputItems(t *testing.T) {
 		t.Errorf("last = %s, want %s", last.Raw, want)
 	}
 	// A page of another response of the chain has the same ids.
-	for i, it := range replay.InputItems(chain[:1]) {
+	earlier, err := replay.InputItems(chain[:1])
+	if err != nil || len(earlier) != 1 {
+		t.Fatalf("items of the first turn: %s, %v", earlier, err)
+	}
+	for i, it := range earlier {
 		if it.ID != items[i].ID {
 			t.Errorf("item %d is %s there and %s here", i, it.ID, items[i].ID)
 		}
 	}
-	if replay.InputItems(nil) != nil {
-		t.Error("items of no chain")
+	if none, err := replay.InputItems(nil); err != nil || none != nil {
+		t.Errorf("items of no chain: %s, %v", none, err)
 	}
 }

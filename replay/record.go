@@ -13,7 +13,8 @@ func (r *Record) Size() int64 {
 }
 
 // Check returns ErrInvalid, wrapped, unless the record has an id and its parts
-// are JSON of the right kind. Stores call it before they keep a record.
+// are JSON of the right kind, and ErrTooLarge if one has more than 131,072 items.
+// Stores call it before they keep a record.
 func (r *Record) Check() error {
 	switch {
 	case r.ID == "":
@@ -24,6 +25,8 @@ func (r *Record) Check() error {
 		return fmt.Errorf("%w: output is not a JSON array", ErrInvalid)
 	case !valid(r.Snapshot, '{'):
 		return fmt.Errorf("%w: snapshot is not a JSON object", ErrInvalid)
+	case tooMany(r.Input), tooMany(r.Output):
+		return fmt.Errorf("%w: more than %d items", ErrTooLarge, maxItems)
 	}
 	return nil
 }

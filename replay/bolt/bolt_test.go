@@ -14,9 +14,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(writerEnv); dir != "" {
-		writer(dir)
-		return
+	if exit, ok := child(); ok {
+		os.Exit(exit)
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -118,7 +118,7 @@ func removeRecord(tx *bbolt.Tx, k recordKey) (int64, error) {
 	list = bytes.Clone(list)
 	for ; len(list) > 0; list = list[len(kit.Key{}):] {
 		name := list[:len(kit.Key{})]
-		if !sameKey(names.Get(name), k) {
+		if !bytes.Equal(names.Get(name), k[:]) {
 			continue
 		}
 		if err := names.Delete(name); err != nil {

@@ -1,7 +1,6 @@
 package bolt
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"time"
@@ -174,9 +173,6 @@ func readHeader(v []byte) (h header, names, record []byte, err error) {
 func cost(value, names int) int64 {
 	return int64(value)*9/8 + 96 + int64(names)*64
 }
-
-// sameKey reports whether an entry of names points at k.
-func sameKey(v []byte, k recordKey) bool { return bytes.Equal(v, k[:]) }
 
 // expired reports whether a root is too old.
 func (s *Store) expired(r root, now time.Time) bool {

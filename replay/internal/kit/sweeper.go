@@ -19,7 +19,7 @@ func StartSweeper(interval time.Duration, sweep func(context.Context)) *Sweeper 
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Sweeper{cancel: cancel}
 	if interval < 0 {
-		return s
+		return s // stopped already, in effect
 	}
 	if interval == 0 {
 		interval = time.Minute

@@ -32,10 +32,11 @@ func (s *Server) URL() string { return "redis://" + s.Addr + "/0" }
 
 // Start starts a server that keeps its data in an append-only file, written on
 // every command. Without redis-server in PATH the test is skipped, or fails if
-// the environment says TURNGATE_REQUIRE_REDIS=1.
-func Start(t testing.TB) *Server {
+// the environment says TURNGATE_REQUIRE_REDIS=1. More arguments of redis-server
+// may be given; they win.
+func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
-	return start(t, "--appendonly", "yes", "--appendfsync", "always")
+	return start(t, append([]string{"--appendonly", "yes", "--appendfsync", "always"}, args...)...)
 }
 
 // StartCluster starts a cluster of three masters and returns its URL and its
