@@ -42,6 +42,9 @@ func commands(stdin io.Reader, stdout, stderr io.Writer) []command {
 			defer stop()
 			return runMock(ctx, args, stdout, stderr)
 		}},
+		{"demo", "show what turngate does, on recorded turns", func(ctx context.Context, args []string) int {
+			return runDemo(ctx, args, stdout, stderr)
+		}},
 		{"version", "show version, commit and Go version", func(_ context.Context, args []string) int {
 			return runVersion(args, stdout, stderr)
 		}},
