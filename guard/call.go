@@ -17,11 +17,13 @@ const (
 	keyEnvironment
 	keyServerLabel
 	keyTools
+	keyArguments
+	keyStatus
 	itemKeyCount
 )
 
 var itemKeyNames = [itemKeyCount]string{"type", "name", "namespace", "call_id", "id",
-	"execution", "environment", "server_label", "tools"}
+	"execution", "environment", "server_label", "tools", "arguments", "status"}
 
 // itemReadings is an output item as all readers together see it.
 type itemReadings [itemKeyCount]readings
@@ -64,7 +66,7 @@ func (g *Guard) itemAs(typ string, m *itemReadings, at place) *Refusal {
 	c := g.catalog
 	switch typ {
 	case "function_call", "custom_tool_call":
-		return g.namedCall(typ, m)
+		return g.namedCall(typ, m, at)
 	case "local_shell_call":
 		return g.typedCall(typ, m, c.types["local_shell"])
 	case "shell_call":
@@ -76,7 +78,9 @@ func (g *Guard) itemAs(typ string, m *itemReadings, at place) *Refusal {
 	case "tool_search_call":
 		return g.typedCall(typ, m, c.types[clientToolSearch] || !m[keyExecution].has("client"))
 	case "mcp_approval_request":
-		return g.approval(typ, m)
+		return g.approval(typ, m, at)
+	case "mcp_list_tools":
+		g.listTools(m)
 	case "tool_search_output", "additional_tools":
 		if at.declares && len(m[keyType]) == 1 && len(m[keyTools]) == 1 {
 			g.widen(m[keyTools][0].Raw)
@@ -91,8 +95,9 @@ func (g *Guard) itemAs(typ string, m *itemReadings, at place) *Refusal {
 	return nil
 }
 
-// namedCall judges a call by (namespace, name).
-func (g *Guard) namedCall(typ string, m *itemReadings) *Refusal {
+// namedCall judges a call by (namespace, name), and by its arguments once they
+// are complete.
+func (g *Guard) namedCall(typ string, m *itemReadings, at place) *Refusal {
 	names, ok := m[keyName].strings()
 	if !ok || m[keyName].null() || contains(names, "") {
 		return g.found(undeclared(g.catalog, typ, m, identity{"", m[keyName].first()}, true))
@@ -100,8 +105,18 @@ func (g *Guard) namedCall(typ string, m *itemReadings) *Refusal {
 	namespaces, ok := namespacesOf(m[keyNamespace])
 	for _, name := range names {
 		for _, ns := range namespaces {
-			if !ok || !g.authorised(typ, newIdentity(ns, name), m) {
+			id := newIdentity(ns, name)
+			if !ok || !g.authorised(typ, id, m) {
 				if r := g.found(undeclared(g.catalog, typ, m, identity{ns, name}, true)); r != nil {
+					return r
+				}
+				continue
+			}
+			if at.announced {
+				g.announce(at.event, id)
+			}
+			if typ == "function_call" && at.complete && g.catalog.named[id]&kindFunction != 0 {
+				if r := g.arguments(typ, id, m); r != nil {
 					return r
 				}
 			}
@@ -158,7 +173,7 @@ func mayBeLocal(environments readings) bool {
 }
 
 // approval judges a request to approve a call of an MCP server's tool.
-func (g *Guard) approval(typ string, m *itemReadings) *Refusal {
+func (g *Guard) approval(typ string, m *itemReadings, at place) *Refusal {
 	labels, okLabel := m[keyServerLabel].strings()
 	names, okName := m[keyName].strings()
 	if !okLabel || !okName || m[keyServerLabel].null() || m[keyName].null() || contains(names, "") {
@@ -171,6 +186,9 @@ func (g *Guard) approval(typ string, m *itemReadings) *Refusal {
 					return r
 				}
 			}
+			if r := g.approvalArguments(typ, ofServer(label, name), m, at); r != nil {
+				return r
+			}
 		}
 	}
 	return nil
@@ -182,6 +200,7 @@ func (g *Guard) approval(typ string, m *itemReadings) *Refusal {
 func (g *Guard) widen(tools string) {
 	if g.widened += len(tools); g.catalog.types["tool_search"] && g.widened <= maxWidened {
 		g.catalog.declareAll([]byte(tools))
+		g.catalog.Keep(g.opt.Schemas)
 	}
 }
 

@@ -7,34 +7,49 @@ import (
 )
 
 // judge looks at every carrier of an event or answer (G11), whatever its type
-// says, and returns the first refusal. declares says that clients take the
-// items in it for output, so that they may widen the catalog.
-func (g *Guard) judge(root gjson.Result, eventLine string, declares bool) *Refusal {
+// says, and returns the first refusal. eventLine is a further reading of the
+// type, "" if there is none.
+func (g *Guard) judge(root gjson.Result, eventLine string) *Refusal {
 	const typ, item, output, response = 0, 1, 2, 3
 	names := [...]string{"type", "item", "output", "response"}
 	var top [len(names)]readings
 	ok := members(root, names[:], top[:])
+	at := place{listed: true, declares: true}
 	for _, r := range top {
-		declares = declares && len(r) <= 1
+		at.declares = at.declares && len(r) <= 1
 	}
-
+	inItem, inOutput, knownKind := at, at, false
 	for _, t := range append(top[typ], gjson.Result{Type: gjson.String, Str: eventLine}) {
 		if r := g.argumentsEvent(t.Str, root); r != nil {
 			return r
 		}
+		kind := kindOfEvent(t.Str)
+		inItem.complete = inItem.complete || kind == KindItemDone
+		inOutput.complete = inOutput.complete || kind == KindCompleted
+		inItem.announced = inItem.announced || kind == KindItem
+		knownKind = knownKind || kind != KindOther
+	}
+	inItem.declares, inOutput.declares = at.declares && knownKind, at.declares && knownKind
+	if inItem.announced {
+		inItem.event = root
 	}
 	if r := g.item(root, place{}); r != nil {
 		return r
 	}
-	carriers := append(top[item], top[output]...)
+	for _, v := range top[item] {
+		if r := g.carrier(v, inItem); r != nil {
+			return r
+		}
+	}
+	outputs := top[output]
 	for _, v := range top[response] {
 		var in [1]readings
 		ok = members(v, []string{"output"}, in[:]) && ok
-		declares = declares && len(in[0]) <= 1
-		carriers = append(carriers, in[0]...)
+		inOutput.declares = inOutput.declares && len(in[0]) <= 1
+		outputs = append(outputs, in[0]...)
 	}
-	for _, v := range carriers {
-		if r := g.carrier(v, place{listed: true, declares: declares}); r != nil {
+	for _, v := range outputs {
+		if r := g.carrier(v, inOutput); r != nil {
 			return r
 		}
 	}
@@ -48,8 +63,25 @@ const repeatsKeys = "an event that repeats keys around what could be a call"
 
 // place says where an item was found.
 type place struct {
-	listed   bool // where output items belong
-	declares bool // and where all readers see it
+	listed    bool         // where output items belong
+	declares  bool         // and where all readers see it
+	complete  bool         // in what a client executes: arguments are whole
+	announced bool         // in an output_item.added,
+	event     gjson.Result // which is this
+}
+
+// noEvent is an event line that says nothing.
+const noEvent = ""
+
+// answerEvent is the event that a JSON answer corresponds to.
+func answerEvent(e *outline) string {
+	switch string(e.status) {
+	case `"incomplete"`:
+		return "response.incomplete"
+	case `"failed"`, `"cancelled"`:
+		return "response.failed"
+	}
+	return "response.completed"
 }
 
 // carrier judges an item, or a list of items in order.
@@ -89,13 +121,18 @@ func (g *Guard) argumentsEvent(typ string, root gjson.Result) *Refusal {
 	if !members(root, itemKeyNames[:], m[:]) {
 		return g.found(unreadable(g.catalog, repeatsKeys))
 	}
+	// The end of the arguments is judged if it has any; the item is, anyway.
+	complete := strings.HasSuffix(typ, "_arguments.done") && !m[keyArguments].null() && !m[keyArguments].has("")
 	if g.namesNoCall(&m) {
+		if id, ok := g.announced[root.Get("output_index").Raw]; ok && complete {
+			return g.arguments("function_call", id, &m)
+		}
 		return nil
 	}
 	if strings.Contains(typ, "custom_tool_call_input.") {
-		return g.namedCall("custom_tool_call", &m)
+		return g.namedCall("custom_tool_call", &m, place{})
 	}
-	return g.namedCall("function_call", &m)
+	return g.namedCall("function_call", &m, place{complete: complete})
 }
 
 // namesNoCall reports whether an event of the arguments family leaves it to the

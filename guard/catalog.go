@@ -17,6 +17,9 @@ type Catalog struct {
 	mcp   map[string][]string // server label -> allowed names; nil: every name
 	types map[string]bool     // what authorises the nameless calls, see typeOf
 
+	pending []declared             // schemas that Keep has not taken yet
+	schemas map[identity][]*Schema // of functions and of MCP servers' tools
+
 	client bool // something that the client executes is declared
 	odd    bool // tools were given in a form that declares nothing readable
 }
@@ -68,7 +71,8 @@ type tool struct {
 	serverLabel         string
 	allowed             []string // nil: no list
 	schema, chatSchema  jsontext.Value
-	inner               []tool // of a namespace
+	inputSchema         jsontext.Value // of an MCP server's tool
+	inner               []tool         // of a namespace
 }
 
 // declare adds a tool of the top level of a tools list.
@@ -92,9 +96,23 @@ func (c *Catalog) declareIn(namespace string, t tool) {
 			continue
 		}
 		c.client = true
-		c.add(newIdentity(namespace, name), kindOf(t.typ)|itself)
+		ids := []identity{newIdentity(namespace, name)}
+		c.add(ids[0], kindOf(t.typ)|itself)
 		if namespace != "" {
-			c.add(identity{"", namespace + "__" + name}, kindOf(t.typ))
+			ids = append(ids, identity{"", namespace + "__" + name})
+			c.add(ids[1], kindOf(t.typ))
+		}
+		for _, id := range ids {
+			c.declareSchema(id, t)
+		}
+	}
+}
+
+// declareSchema notes the schema of a function, if it has one.
+func (c *Catalog) declareSchema(id identity, t tool) {
+	for _, raw := range []jsontext.Value{t.schema, t.chatSchema} {
+		if t.typ == "function" && len(raw) > 0 && raw[0] != 'n' {
+			c.pending = append(c.pending, declared{id, raw})
 		}
 	}
 }
@@ -192,6 +210,7 @@ func (c *Catalog) Add(other *Catalog) {
 	for label, allowed := range other.mcp {
 		c.declareServer(tool{serverLabel: label, allowed: allowed})
 	}
+	c.pending = append(c.pending, other.pending...)
 	c.client = c.client || other.client
 	c.odd = c.odd || other.odd
 }

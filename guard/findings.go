@@ -1,9 +1,17 @@
 package guard
 
-// found takes a finding: in mode refuse it becomes the turn's refusal and is
-// returned, in mode report it is told once and nil is returned.
+// found takes a finding of the undeclared rule.
 func (g *Guard) found(r *Refusal) *Refusal {
-	if g.opt.Undeclared == Refuse {
+	if !g.active {
+		return nil
+	}
+	return g.foundIn(g.opt.Undeclared, r)
+}
+
+// foundIn takes a finding: in mode refuse it becomes the turn's refusal and is
+// returned, in mode report it is told once and nil is returned.
+func (g *Guard) foundIn(mode Mode, r *Refusal) *Refusal {
+	if mode == Refuse {
 		g.refused(r, Refuse)
 		return r
 	}

@@ -12,7 +12,12 @@ import (
 // tells nobody.
 type Options struct {
 	Undeclared  Mode
+	Arguments   Mode     // of declared functions
+	Approvals   Mode     // of MCP calls that a person is asked to approve
 	HostedCalls []string // globs of custom_tool_call names that the upstream runs itself
+
+	// Schemas judges arguments; nil judges none, whatever the modes.
+	Schemas *Schemas
 
 	// OnRefusal, if set, is called for each finding, once per call and turn:
 	// with Refuse for the one that ends the turn, with Report for those that
@@ -21,6 +26,9 @@ type Options struct {
 	// OnUnusual, if set, is called with "unknown_call" or "kind_mismatch", once
 	// per call and turn.
 	OnUnusual func(kind string)
+	// OnUnjudged, if set, is called for each call whose arguments could not be
+	// judged, with the reason: "no_schema", "schema_rejected" or "too_large".
+	OnUnjudged func(reason string)
 }
 
 // Guard judges one turn: every event of its stream, or its JSON answer. A
@@ -29,20 +37,26 @@ type Options struct {
 type Guard struct {
 	catalog *Catalog
 	opt     Options
-	active  bool // the undeclared rule is looked at
+	active  bool // the undeclared rule is in force
+	looks   bool // some rule is
 	refusal *Refusal
 	turn    Turn
 	told    map[string]bool // findings already reported
 	widened int             // bytes of declarations in the output so far
+
+	announced map[string]identity // calls by output index
 }
 
 // New returns the guard of a turn whose request declared catalog. The guard
 // owns the catalog from now on.
 func New(catalog *Catalog, opt Options) *Guard {
-	return &Guard{
+	catalog.Keep(opt.Schemas)
+	g := &Guard{
 		catalog: catalog, opt: opt, active: opt.Undeclared != Off && !catalog.StandsDown(),
 		turn: Turn{LastSequence: -1},
 	}
+	g.looks = g.active || opt.Schemas != nil && catalog.client && (opt.Arguments != Off || opt.Approvals != Off)
+	return g
 }
 
 // State says whether the undeclared rule is in force: "enforced", "stood_down"
@@ -108,7 +122,7 @@ func (g *Guard) inspectSlowly(f sse.Frame, closely bool) (Kind, *Refusal) {
 	if e.typ == "" {
 		kind = kindOfEvent(string(f.Event))
 	}
-	if g.active && (closely || e.suspect(f.Event) || bytes.IndexByte(f.Data, '\n') >= 0) {
+	if g.looks && (closely || e.suspect(f.Event) || bytes.IndexByte(f.Data, '\n') >= 0) {
 		if r := g.judgeFrame(f, parse(f.Data), kind); r != nil {
 			g.turn.noteRefused(kind, e)
 			return kind, r
@@ -158,7 +172,7 @@ func (g *Guard) judgeFrame(f sse.Frame, root gjson.Result, kind Kind) *Refusal {
 		}
 		return g.found(unreadable(g.catalog, "an event that is not a JSON object and could carry a call"))
 	}
-	if r := g.judge(root, string(f.Event), kind != KindOther); r != nil {
+	if r := g.judge(root, string(f.Event)); r != nil {
 		return r
 	}
 	if bytes.IndexByte(f.Data, '\n') < 0 {
@@ -166,7 +180,7 @@ func (g *Guard) judgeFrame(f sse.Frame, root gjson.Result, kind Kind) *Refusal {
 	}
 	for line := range bytes.Lines(f.Data) {
 		if !evidenceFree(line) && valid(line) {
-			if r := g.judge(parse(line), "", false); r != nil {
+			if r := g.judge(parse(line), noEvent); r != nil {
 				return r
 			}
 		}
@@ -191,8 +205,8 @@ func (g *Guard) InspectAnswer(body []byte) (kind Kind, r *Refusal, ok bool) {
 		g.turn.note(KindError, e)
 		return KindError, nil, true
 	}
-	if g.active && e.suspect(nil) {
-		if r := g.judge(parse(body), "", true); r != nil {
+	if g.looks && e.suspect(nil) {
+		if r := g.judge(parse(body), answerEvent(e)); r != nil {
 			g.turn.noteAnswer(e)
 			return KindOther, r, true
 		}

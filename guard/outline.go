@@ -173,7 +173,7 @@ func (e *outline) oneItem(s *scanner) error {
 func isInert(typ []byte) bool {
 	switch string(typ) {
 	case `"message"`, `"reasoning"`, `"compaction"`, `"web_search_call"`, `"file_search_call"`,
-		`"code_interpreter_call"`, `"image_generation_call"`, `"mcp_call"`, `"mcp_list_tools"`:
+		`"code_interpreter_call"`, `"image_generation_call"`, `"mcp_call"`:
 		return true
 	}
 	return false

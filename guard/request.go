@@ -120,6 +120,7 @@ func (r *requestReader) input() error {
 		var seen duplicates
 		var typ string
 		var later jsontext.Value // tools that came before the type
+		var label string
 		err := r.members(func(key []byte) error {
 			if err := r.once(&seen, key, itemKeys[:]); err != nil {
 				return err
@@ -127,8 +128,12 @@ func (r *requestReader) input() error {
 			switch string(key) {
 			case "type":
 				return r.string(&typ)
+			case "server_label":
+				return r.string(&label)
 			case "tools":
 				switch {
+				case typ == "mcp_list_tools":
+					return r.value(&later, r.skip) // the label may come behind
 				case declares(typ):
 					return r.tools(c.declare, c.misshapen)
 				case typ == "":
@@ -137,12 +142,16 @@ func (r *requestReader) input() error {
 			}
 			return r.skip()
 		})
-		if err != nil || later == nil || !declares(typ) {
+		if err != nil || later == nil || !declares(typ) && typ != "mcp_list_tools" {
 			return err
 		}
 		in := newRequestReader(later)
 		in.base, in.count = r.place()+".tools", r.count
-		err = in.tools(c.declare, c.misshapen)
+		if typ == "mcp_list_tools" {
+			err = in.tools(func(t tool) { c.listed(label, t) }, func() {})
+		} else {
+			err = in.tools(c.declare, c.misshapen)
+		}
 		r.count = in.count
 		return err
 	})
@@ -176,7 +185,7 @@ func (r *requestReader) tools(declare func(tool), odd func()) error {
 const maxTools = 1 << 16
 
 var toolKeys = [...]string{"type", "name", "function", "tools", "execution", "environment",
-	"server_label", "allowed_tools", "parameters"}
+	"server_label", "allowed_tools", "parameters", "input_schema"}
 
 func (r *requestReader) tool() (t tool, err error) {
 	var seen duplicates
@@ -208,6 +217,8 @@ func (r *requestReader) tool() (t tool, err error) {
 			return r.tools(func(in tool) { t.inner = append(t.inner, in) }, func() {})
 		case "parameters":
 			return r.value(&t.schema, r.skip)
+		case "input_schema":
+			return r.value(&t.inputSchema, r.skip)
 		}
 		return r.skip()
 	})
