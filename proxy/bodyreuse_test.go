@@ -6,57 +6,88 @@ import (
 	"io"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"testing"
+
+	"turngate/proxy/mock"
 )
 
 // TestRequestBufferIsNotReusedWhileSent is golang/go#40747 for pooled bodies:
-// an upstream answers at once, and reads the request only after the client has
-// its answer and others have sent theirs. What it then reads must be what this
-// client sent, although the proxy's handler has returned long ago.
+// an upstream begins its answer at once, and reads the request only when others
+// have sent theirs. What it then reads must be what this client sent, although
+// the proxy has had its answer's head long before.
 func TestRequestBufferIsNotReusedWhileSent(t *testing.T) {
-	const clients, rounds, size = 8, 4, 1 << 19
-	var late atomic.Int64 // bytes read after the answer
+	const early, others, size = 2, 3, 10 << 20 // more than sockets hold
+	stream := new(mock.Stream).Created()
+	created := stream.Len()
+	answer := stream.Completed().Bytes()
+	read := make(chan struct{})
 	upstream := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		rc := http.NewResponseController(w)
 		if err := rc.EnableFullDuplex(); err != nil {
 			t.Error(err)
 		}
-		if req.Header.Get("X-Wait") != "" { // a whole answer, then the request
-			w.Header().Set("Content-Length", "23")
+		w.Header().Set("Content-Type", "text/event-stream")
+		if req.Header.Get("X-Early") != "" {
+			w.Write(answer[:created])
+			rc.Flush()
+			<-read
 		}
-		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, `{"object":"response"  }`)
-		rc.Flush()
-		want := bodyOf(req.Header.Get("X-Letter")[0], size)
-		got, _ := io.ReadAll(req.Body) // it may be cut: the proxy need not send all
-		if !bytes.HasPrefix(want, got) {
-			t.Errorf("the upstream read another client's bytes in the request of %s", req.Header.Get("X-Letter"))
+		got, err := io.ReadAll(req.Body)
+		if want := bodyOf(req.Header.Get("X-Letter")[0], size); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("the request of %s came with other bytes (%v)", req.Header.Get("X-Letter"), err)
 		}
-		late.Add(int64(len(got)))
+		if req.Header.Get("X-Early") == "" {
+			w.Write(answer[:created])
+		}
+		w.Write(answer[created:])
 	})
 	r := newRig(t, func(c *Config) { c.Upstreams[0].BaseURL = newServer(t, upstream) })
-	r.client.Transport.(*http.Transport).MaxIdleConnsPerHost = clients
-	var wg sync.WaitGroup
-	for i := range clients {
-		wg.Go(func() {
-			for n := range rounds {
-				letter := byte('a' + (i*rounds+n)%26)
-				header := map[string]string{"X-Letter": string(letter)}
-				if n%2 == 0 {
-					header["X-Wait"] = "1"
-				}
-				got := r.post(bodyOf(letter, size), header)
-				if got.status != http.StatusOK || string(got.body) != `{"object":"response"  }` {
-					t.Errorf("the client got %d %s", got.status, got.body)
-				}
+	var begun, ended sync.WaitGroup
+	begun.Add(early)
+	for i := range early {
+		ended.Go(func() {
+			req, err := http.NewRequest(http.MethodPost, r.base+"/responses", bytes.NewReader(bodyOf('a'+byte(i), size)))
+			if err != nil {
+				t.Error(err)
+			}
+			req.Header.Set("X-Early", "1")
+			req.Header.Set("X-Letter", string('a'+rune(i)))
+			resp, err := r.client.Do(req)
+			begun.Done() // its head came with the first event
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer resp.Body.Close()
+			if got, err := io.ReadAll(resp.Body); err != nil || !bytes.Equal(got, answer) {
+				t.Errorf("the client got %q (%v)", got, err)
 			}
 		})
 	}
-	wg.Wait()
-	r.stop()
-	if late.Load() == 0 {
-		t.Error("nothing was read after an answer")
+	begun.Wait()
+	for i := range others {
+		got := r.post(bodyOf('n'+byte(i), size), map[string]string{"X-Letter": string('n' + rune(i))})
+		if got.status != http.StatusOK || !bytes.Equal(got.body, answer) {
+			t.Errorf("the client got %d %q", got.status, got.body)
+		}
+	}
+	close(read)
+	ended.Wait()
+}
+
+// TestUpstreamAnswersWithoutReading: a whole answer to a request that is still
+// being sent reaches the client whole, and the connection is not used again.
+func TestUpstreamAnswersWithoutReading(t *testing.T) {
+	turn := textTurn()
+	upstream := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Write(turn.Body)
+	})
+	r := newRig(t, func(c *Config) { c.Upstreams[0].BaseURL = newServer(t, upstream) })
+	for range 3 {
+		if got := r.post(bodyOf('x', 200<<10), nil); got.status != http.StatusOK || !bytes.Equal(got.body, turn.Body) {
+			t.Errorf("the client got %d %q", got.status, got.body)
+		}
 	}
 }
 
