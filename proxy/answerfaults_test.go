@@ -82,9 +82,9 @@ func TestS7bAnswersThatAreNone(t *testing.T) {
 	}
 }
 
-// rawUpstream is a server that reads a request and answers each connection with
+// cannedUpstream is a server that reads a request and answers each connection with
 // these bytes.
-func rawUpstream(t *testing.T, reply string) *url.URL {
+func cannedUpstream(t *testing.T, reply string) *url.URL {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestE2BrokenHTTP(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			rig := newRig(t, func(c *Config) { c.Upstreams[0].BaseURL = rawUpstream(t, tc.reply) })
+			rig := newRig(t, func(c *Config) { c.Upstreams[0].BaseURL = cannedUpstream(t, tc.reply) })
 			got := rig.post(requestBody(t, "one-tool", true), nil)
 			if tc.ending.code != "" && errorCode(rig, got) != tc.ending.code {
 				t.Errorf("got %q", got.body)
