@@ -121,13 +121,31 @@ func (g *Guard) unjudged(reason schema.Reason, id identity, m *itemReadings) {
 // announce remembers which call an output_item.added announced, for the events
 // of its arguments, which do not name it. Some providers change ids from event
 // to event; the output index is what stays.
-func (g *Guard) announce(root gjson.Result, id identity) {
+func (g *Guard) announce(root gjson.Result, id identity, m *itemReadings) {
 	if index := root.Get("output_index"); index.Type == gjson.Number && len(g.announced) < maxTold {
 		if g.announced == nil {
-			g.announced = map[string]identity{}
+			g.announced = map[string]announced{}
 		}
-		g.announced[index.Raw] = id
+		// What is kept must not lie in the frame.
+		g.announced[strings.Clone(index.Raw)] = announced{
+			identity{strings.Clone(id.namespace), strings.Clone(id.name)},
+			strings.Clone(m[keyCallID].first()), strings.Clone(m[keyID].first()),
+		}
 	}
+}
+
+// announced is a call as its output_item.added told it.
+type announced struct {
+	identity
+	callID, itemID string
+}
+
+// argumentsOf judges the arguments that ended for an announced call.
+func (g *Guard) argumentsOf(call announced, m *itemReadings) *Refusal {
+	m[keyCallID] = readings{{Type: gjson.String, Str: call.callID}}
+	m[keyID] = readings{{Type: gjson.String, Str: call.itemID}}
+	m[keyNamespace] = readings{{Type: gjson.String, Str: call.namespace}}
+	return g.arguments("function_call", call.identity, m)
 }
 
 // approvalArguments judges what a person would be asked to approve, before the

@@ -112,8 +112,8 @@ func (g *Guard) namedCall(typ string, m *itemReadings, at place) *Refusal {
 				}
 				continue
 			}
-			if at.announced {
-				g.announce(at.event, id)
+			if at.announced && typ == "function_call" {
+				g.announce(at.event, id, m)
 			}
 			if typ == "function_call" && at.complete && g.catalog.named[id]&kindFunction != 0 {
 				if r := g.arguments(typ, id, m); r != nil {

@@ -124,8 +124,8 @@ func (g *Guard) argumentsEvent(typ string, root gjson.Result) *Refusal {
 	// The end of the arguments is judged if it has any; the item is, anyway.
 	complete := strings.HasSuffix(typ, "_arguments.done") && !m[keyArguments].null() && !m[keyArguments].has("")
 	if g.namesNoCall(&m) {
-		if id, ok := g.announced[root.Get("output_index").Raw]; ok && complete {
-			return g.arguments("function_call", id, &m)
+		if call, ok := g.announced[root.Get("output_index").Raw]; ok && complete {
+			return g.argumentsOf(call, &m)
 		}
 		return nil
 	}

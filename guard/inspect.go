@@ -44,7 +44,7 @@ type Guard struct {
 	told    map[string]bool // findings already reported
 	widened int             // bytes of declarations in the output so far
 
-	announced map[string]identity // calls by output index
+	announced map[string]announced // calls by output index
 }
 
 // New returns the guard of a turn whose request declared catalog. The guard

@@ -100,6 +100,13 @@ func (w *want) configure(t *testing.T) func(*Config) {
 	return func(c *Config) {
 		u := &c.Upstreams[0]
 		u.Undeclared = mode(t, w.Undeclared)
+		u.Arguments, u.Approvals = guard.Report, guard.Refuse // the defaults of configuration
+		if w.Arguments != "" {
+			u.Arguments = mode(t, w.Arguments)
+		}
+		if w.Approvals != "" {
+			u.Approvals = mode(t, w.Approvals)
+		}
 		u.HostedCalls = w.HostedCalls
 		u.PassMissingEnd = w.MissingTerminal == "pass"
 		u.IdleTimeout = time.Minute

@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"sync"
 	"sync/atomic"
 
+	"turngate/guard"
 	"turngate/sse"
 )
 
@@ -28,10 +28,11 @@ type Proxy struct {
 	metrics  *metrics
 	buffers  sse.Buffers
 	recent   recentTurns
+	schemas  *guard.Schemas
 
 	ready   atomic.Bool
-	active  atomic.Int64   // turns being served
-	running sync.WaitGroup // turns, and what is read on after they ended
+	active  atomic.Int64 // turns being served
+	running turnstile    // turns, and what is read on after they ended
 
 	stopping context.Context // done when running turns are to be cut
 	stop     context.CancelFunc
@@ -46,7 +47,7 @@ type settings struct {
 // New returns a proxy for cfg, not yet ready (see SetReady). The error says
 // what in cfg cannot work.
 func New(cfg Config) (*Proxy, error) {
-	p := &Proxy{metrics: newMetrics(cfg.Version)}
+	p := &Proxy{metrics: newMetrics(cfg.Version), schemas: guard.NewSchemas(0)}
 	p.stopping, p.stop = context.WithCancel(context.Background())
 	if err := p.Reload(cfg); err != nil {
 		return nil, err
@@ -91,13 +92,13 @@ func (p *Proxy) SetReady(ready bool) { p.ready.Store(ready) }
 
 // Shutdown makes /readyz say 503 and waits for running turns to end. When ctx
 // ends first, the rest are cut: their clients get a response.failed with code
-// proxy_shutdown. It returns when every turn is gone. No turn may be started
-// after it was called.
+// proxy_shutdown. It returns when every turn is gone. A turn that comes later,
+// on a connection that was open already, is told to come back.
 func (p *Proxy) Shutdown(ctx context.Context) error {
 	p.SetReady(false)
 	cut := context.AfterFunc(ctx, p.stop)
 	defer cut()
-	p.running.Wait()
+	p.running.close()
 	p.stop()
 	p.settings.Load().closeIdle()
 	return nil

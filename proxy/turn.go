@@ -37,9 +37,14 @@ type turn struct {
 // serveTurn takes a turn from request to end.
 func (p *Proxy) serveTurn(ex *exchange) {
 	ex.turn = true
-	p.running.Add(1)
-	defer p.running.Done()
 	t := &turn{exchange: ex, transport: "json"}
+	if !p.running.enter() {
+		ex.w.Header()["Connection"] = []string{"close"} // the next one may find another proxy
+		t.fail(draining())
+		t.account()
+		return
+	}
+	defer p.running.leave()
 	defer t.close()
 
 	if n := p.active.Add(1); ex.cfg.MaxStreams > 0 && n > int64(ex.cfg.MaxStreams) {
@@ -55,7 +60,7 @@ func (p *Proxy) serveTurn(ex *exchange) {
 func (t *turn) close() {
 	t.account()
 	if t.detached != nil {
-		t.p.running.Go(t.detached)
+		t.p.running.follow(t.detached)
 	}
 }
 
@@ -99,8 +104,12 @@ func (t *turn) read(b *body) *failure {
 	}
 	t.guard = guard.New(req.Catalog, guard.Options{
 		Undeclared:  t.route.Undeclared,
+		Arguments:   t.route.Arguments,
+		Approvals:   t.route.Approvals,
+		Schemas:     t.p.schemas,
 		HostedCalls: t.route.HostedCalls,
 		OnRefusal:   t.onRefusal,
+		OnUnjudged:  func(reason string) { t.route.m.unjudged.WithLabelValues(t.route.Name, reason).Inc() },
 		OnUnusual:   func(kind string) { t.route.m.unusual.WithLabelValues(t.route.Name, kind).Inc() },
 	})
 	t.route.m.guards.WithLabelValues(t.route.Name, t.guard.State()).Inc()
