@@ -76,6 +76,13 @@ func overloaded() *failure {
 		outcome: outcomeLocalError, message: "turngate: too many turns at once; try again in 5 s."}
 }
 
+// draining is for a turn that comes when the proxy has begun to stop.
+func draining() *failure {
+	f := overloaded()
+	f.message = "turngate: the proxy is being stopped; try again in 5 s."
+	return f
+}
+
 func shuttingDown() *failure {
 	return &failure{status: http.StatusServiceUnavailable, code: "proxy_shutdown", after: time.Second, stream: "proxy_shutdown",
 		outcome: outcomeUpstreamError, message: "turngate: the proxy was shut down before the response ended."}
