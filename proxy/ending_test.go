@@ -96,10 +96,13 @@ func checkOpaque(r *rig, got answer, secrets []string) {
 	if err := got.header.Write(&head); err != nil {
 		r.Fatal(err)
 	}
+	// The request id is random, and may happen to have "tcp" in it.
+	id := []byte(got.header.Get(headerRequestID))
+	seen := bytes.ReplaceAll(append(head.Bytes(), got.body...), id, nil)
 	for _, secret := range append(secrets, "127.0.0.1", "localhost", "[::1]", "dial", "tcp", "net/http", "EOF", "connection reset",
 		"goroutine", "context", "malformed", "http://", r.upstreamHost()) {
-		if secret != "" && (bytes.Contains(got.body, []byte(secret)) || bytes.Contains(head.Bytes(), []byte(secret))) {
-			r.Errorf("the client can see %q: %s\n%s", secret, head.Bytes(), got.body)
+		if bytes.Contains(seen, []byte(secret)) {
+			r.Errorf("the client can see %q: %s", secret, seen)
 		}
 	}
 }
