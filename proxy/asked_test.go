@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -114,5 +116,58 @@ func (r *rig) wantCodexError(a answer, code string) {
 	e := gjson.GetBytes(a.body, "error")
 	if e.Get("code").String() != "invalid_prompt" || e.Get("type").String() != code || e.Get("message").String() == "" {
 		r.Errorf("error %s", e.Raw)
+	}
+}
+
+// wantErrorType fails unless the error has the type that its status says, and
+// names this parameter; "" is null.
+func (r *rig) wantErrorType(a answer, param string) {
+	r.Helper()
+	e := gjson.GetBytes(a.body, "error")
+	want := "invalid_request_error"
+	if a.status >= 500 {
+		want = "server_error"
+	}
+	if got := e.Get("type").String(); got != want {
+		r.Errorf("type %q, want %q", got, want)
+	}
+	if got := e.Get("param"); got.String() != param || (param == "") != (got.Type == gjson.Null) {
+		r.Errorf("param %s, want %q", got.Raw, param)
+	}
+}
+
+// wantCodexFailed fails unless a is a stream of one failed response with this
+// code, as Codex needs it to say the message (S3).
+func (r *rig) wantCodexFailed(a answer, code, message string) {
+	r.Helper()
+	if a.err != nil || a.status != http.StatusOK || !strings.HasPrefix(a.header.Get("Content-Type"), "text/event-stream") {
+		r.Fatalf("the client got %d %v (%v): %s", a.status, a.header, a.err, a.body)
+	}
+	frames := strings.Split(string(a.body), "\n\n")
+	if len(frames) != 4 || frames[2] != "data: [DONE]" || frames[3] != "" {
+		r.Fatalf("the client got %q", frames)
+	}
+	var ids [2]string
+	for i, event := range []string{"response.created", "response.failed"} {
+		data, ok := strings.CutPrefix(frames[i], "event: "+event+"\ndata: ")
+		if !ok || !gjson.Valid(data) || gjson.Get(data, "type").String() != event || gjson.Get(data, "sequence_number").Raw != strconv.Itoa(i) {
+			r.Errorf("event %d is %q", i, frames[i])
+		}
+		ids[i] = gjson.Get(data, "response.id").String()
+	}
+	if ids[0] == "" || ids[0] != ids[1] {
+		r.Errorf("ids %q", ids)
+	}
+	_, data, _ := strings.Cut(frames[1], "data: ")
+	response := gjson.Get(data, "response")
+	if response.Get("status").String() != "failed" || response.Get("output").Raw != "[]" {
+		r.Errorf("the response is %s", response.Raw)
+	}
+	e := response.Get("error")
+	if e.Get("code").String() != code || e.Get("request_id").String() != a.header.Get("X-Turngate-Request-Id") || !strings.Contains(e.Get("message").String(), message) {
+		r.Errorf("the error is %s, want code %s and a message with %q", e.Raw, code, message)
+	}
+	if e.Get("type").String() == "" || e.Get("type").String() != a.header.Get("X-Turngate-Error") {
+		r.Errorf("type %s beside x-turngate-error %s", e.Get("type"), a.header.Get("X-Turngate-Error"))
 	}
 }
