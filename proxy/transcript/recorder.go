@@ -1,0 +1,154 @@
+package transcript
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// Results with which Options.Count is told of each turn.
+const (
+	Written = "written"
+	Dropped = "dropped" // the disk did not keep up
+	Failed  = "failed"  // it is full or read-only, or the turn alone is over the limit
+)
+
+// Options say where and how much a [Recorder] keeps.
+type Options struct {
+	Dir      string
+	MaxBytes int64        // of all files together, the oldest turns go; 0: no limit
+	Logger   *slog.Logger // told of failures, once in a while
+
+	// Count, if set, is called from the writer's goroutine with the result of
+	// each turn.
+	Count func(result string)
+}
+
+// Recorder writes turns to disk from one goroutine of its own. Callers never
+// wait for the disk: what is beyond a bounded queue is dropped, and the turn it
+// belongs to is not kept. Its methods are safe for concurrent use.
+type Recorder struct {
+	opt    Options
+	wake   chan struct{} // of the writer
+	ended  chan struct{} // closed when the writer has
+	writer *writer
+
+	mu     sync.Mutex
+	queue  []op
+	queued int  // bytes of it, and of what is being written
+	open   int  // turns that have begun and not ended
+	closed bool // none may begin any more
+}
+
+// maxQueued bounds the bytes that wait for the disk.
+const maxQueued = 64 << 20
+
+// opCost is charged for a queue entry beside its bytes.
+const opCost = 128
+
+// op is something to write.
+type op struct {
+	turn *Turn
+	kind opKind
+	data []byte
+	at   time.Duration
+	meta *Meta // of opEnd; nil if there is nothing to keep
+}
+
+type opKind uint8
+
+const (
+	opRequest opKind = iota
+	opSent
+	opResponse
+	opClient
+	opEnd // always taken
+)
+
+// NewRecorder makes opt.Dir if need be and starts the writer, which ends some
+// time after [Recorder.Close].
+func NewRecorder(opt Options) (*Recorder, error) {
+	if err := os.MkdirAll(opt.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	r := &Recorder{opt: opt, wake: make(chan struct{}, 1), ended: make(chan struct{}), writer: newWriter(opt)}
+	go r.run()
+	return r, nil
+}
+
+// Options returns what the recorder was made with.
+func (r *Recorder) Options() Options { return r.opt }
+
+// Close lets no more turns begin. Those that have are written to their ends.
+func (r *Recorder) Close() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.signal()
+}
+
+// Wait waits until everything is written after Close, or until ctx ends, and
+// returns its cause then.
+func (r *Recorder) Wait(ctx context.Context) error {
+	select {
+	case <-r.ended:
+		return nil
+	case <-ctx.Done():
+		return errors.Join(errors.New("recorded turns are not on disk yet"), context.Cause(ctx))
+	}
+}
+
+// push queues o and reports whether there was room.
+func (r *Recorder) push(o op) bool {
+	cost := len(o.data) + opCost
+	r.mu.Lock()
+	if o.kind != opEnd && r.queued > 0 && r.queued+cost > maxQueued {
+		r.mu.Unlock()
+		return false
+	}
+	r.queue = append(r.queue, o)
+	r.queued += cost
+	if o.kind == opEnd {
+		r.open--
+	}
+	r.mu.Unlock()
+	r.signal()
+	return true
+}
+
+func (r *Recorder) signal() {
+	select {
+	case r.wake <- struct{}{}:
+	default: // it is going to look anyway
+	}
+}
+
+// run is the writer's goroutine.
+func (r *Recorder) run() {
+	defer close(r.ended)
+	r.writer.scan()
+	var batch []op
+	for {
+		r.mu.Lock()
+		batch, r.queue = r.queue, batch[:0]
+		over := r.closed && r.open == 0 && len(batch) == 0
+		r.mu.Unlock()
+		if over {
+			return
+		}
+		if len(batch) == 0 {
+			<-r.wake
+			continue
+		}
+		for i := range batch {
+			r.writer.do(&batch[i])
+			r.mu.Lock()
+			r.queued -= len(batch[i].data) + opCost
+			r.mu.Unlock()
+			batch[i] = op{}
+		}
+	}
+}
