@@ -70,7 +70,7 @@ type Store interface {
 	//
 	// ErrNotFound: PreviousID is not there (any more). ErrInvalid: a field is
 	// missing or not JSON. ErrTooLarge, ErrChainTooLong: see Limits. On any
-	// error nothing was recorded, save that a context error leaves it open.
+	// of these nothing was recorded; another error leaves it open.
 	Put(ctx context.Context, scope Scope, rec Record) error
 
 	// Chain returns the records from the root to the one named id, oldest

@@ -8,8 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"turngate/replay"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func newCodec(t testing.TB) *Codec {
 	t.Helper()
