@@ -147,7 +147,7 @@ func TestG6WideningIsBounded(t *testing.T) {
 		}
 		g.Inspect(event(done(`{"type":"tool_search_output","tools":[` + tools.String() + `{}]}`)))
 	}
-	if n := len(g.catalog.named); n > 500_000 {
+	if n := namedIn(g.catalog); n > 500_000 {
 		t.Errorf("%d names declared by the output", n)
 	}
 }
