@@ -13,7 +13,7 @@ import (
 // (A1). Where the arguments have several readings, or the name was declared
 // with several schemas, each reading must satisfy one of the schemas.
 func (g *Guard) arguments(typ string, id identity, m *itemReadings) *Refusal {
-	if g.opt.Schemas == nil || g.opt.Arguments == Off {
+	if g.opt.Tools == nil || g.opt.Arguments == Off {
 		return nil
 	}
 	if m[keyStatus].has("incomplete") {
@@ -26,7 +26,7 @@ func (g *Guard) arguments(typ string, id identity, m *itemReadings) *Refusal {
 // judgeArguments judges the arguments of a call, or of a call that a person is
 // asked to approve.
 func (g *Guard) judgeArguments(typ string, id identity, m *itemReadings, mode Mode) *Refusal {
-	schemas := g.catalog.schemas[id]
+	schemas := g.catalog.schemasOf(id)
 	if len(schemas) == 0 {
 		g.unjudged(schema.NoSchema, id, m)
 		return nil
@@ -57,7 +57,7 @@ func (g *Guard) verdict(schemas []*Schema, v gjson.Result) (verdict schema.Verdi
 			{Message: "the arguments are not the text of a JSON object"}}}
 	}
 	for _, k := range schemas {
-		verdict = g.opt.Schemas.judge.Judge(k.raw, bytesOf(text(v.Str)))
+		verdict = g.opt.Tools.judge.Judge(k.raw, bytesOf(text(v.Str)))
 		if verdict.Outcome == schema.Accepted || verdict.Outcome == schema.Unjudged {
 			break
 		}
@@ -81,7 +81,7 @@ func (g *Guard) doomed(typ string, id identity, m *itemReadings, v schema.Verdic
 	for _, p := range v.Problems {
 		r.Problems = append(r.Problems, Problem(p))
 	}
-	if schemas := g.catalog.schemas[id]; len(schemas) > 0 {
+	if schemas := g.catalog.schemasOf(id); len(schemas) > 0 {
 		last := schemas[len(schemas)-1]
 		r.InputSummary, r.SchemaHash = last.Summary(), optional(last.Hash())
 	}
@@ -152,7 +152,7 @@ func (g *Guard) argumentsOf(call announced, m *itemReadings) *Refusal {
 // request can reach anybody (A7): at its announcement if that has the arguments,
 // and when it is complete.
 func (g *Guard) approvalArguments(typ string, id identity, m *itemReadings, at place) *Refusal {
-	if g.opt.Schemas == nil || g.opt.Approvals == Off || !at.complete && !hasText(m[keyArguments]) {
+	if g.opt.Tools == nil || g.opt.Approvals == Off || !at.complete && !hasText(m[keyArguments]) {
 		return nil
 	}
 	return g.judgeArguments(typ, id, m, g.opt.Approvals)
@@ -170,22 +170,13 @@ func hasText(r readings) bool {
 // listTools takes the schemas that an MCP server's list of tools gives. They
 // authorise nothing.
 func (g *Guard) listTools(m *itemReadings) {
-	if g.opt.Schemas == nil || g.opt.Approvals == Off || len(m[keyServerLabel]) != 1 || len(m[keyTools]) != 1 {
+	if g.opt.Tools == nil || g.opt.Approvals == Off || len(m[keyServerLabel]) != 1 || len(m[keyTools]) != 1 {
 		return
 	}
 	raw := m[keyTools][0].Raw
 	if g.widened += len(raw); g.widened > maxWidened {
 		return
 	}
-	r := newRequestReader([]byte(raw))
-	if r.tools(func(t tool) { g.catalog.listed(m[keyServerLabel].first(), t) }, func() {}) == nil {
-		g.catalog.Keep(g.opt.Schemas)
-	}
-}
-
-// listed notes the schema of an MCP server's tool.
-func (c *Catalog) listed(label string, t tool) {
-	if len(t.inputSchema) > 0 && t.inputSchema[0] != 'n' {
-		c.pending = append(c.pending, declared{ofServer(label, t.name), t.inputSchema})
-	}
+	label := m[keyServerLabel].first()
+	g.catalog.widen([]byte(raw), g.opt.Tools, func(d *declarations, t tool) { d.list(label, t) })
 }

@@ -68,15 +68,15 @@ func (g *Guard) itemAs(typ string, m *itemReadings, at place) *Refusal {
 	case "function_call", "custom_tool_call":
 		return g.namedCall(typ, m, at)
 	case "local_shell_call":
-		return g.typedCall(typ, m, c.types["local_shell"])
+		return g.typedCall(typ, m, c.has("local_shell"))
 	case "shell_call":
-		return g.typedCall(typ, m, c.types[localShell] || !mayBeLocal(m[keyEnvironment]))
+		return g.typedCall(typ, m, c.has(localShell) || !mayBeLocal(m[keyEnvironment]))
 	case "apply_patch_call":
-		return g.typedCall(typ, m, c.types["apply_patch"])
+		return g.typedCall(typ, m, c.has("apply_patch"))
 	case "computer_call":
-		return g.typedCall(typ, m, c.types["computer"] || c.types["computer_use_preview"])
+		return g.typedCall(typ, m, c.has("computer") || c.has("computer_use_preview"))
 	case "tool_search_call":
-		return g.typedCall(typ, m, c.types[clientToolSearch] || !m[keyExecution].has("client"))
+		return g.typedCall(typ, m, c.has(clientToolSearch) || !m[keyExecution].has("client"))
 	case "mcp_approval_request":
 		return g.approval(typ, m, at)
 	case "mcp_list_tools":
@@ -115,7 +115,7 @@ func (g *Guard) namedCall(typ string, m *itemReadings, at place) *Refusal {
 			if at.announced && typ == "function_call" {
 				g.announce(at.event, id, m)
 			}
-			if typ == "function_call" && at.complete && g.catalog.named[id]&kindFunction != 0 {
+			if typ == "function_call" && at.complete && g.catalog.kindsOf(id)&kindFunction != 0 {
 				if r := g.arguments(typ, id, m); r != nil {
 					return r
 				}
@@ -136,8 +136,8 @@ func namespacesOf(r readings) (all []string, ok bool) {
 }
 
 func (g *Guard) authorised(typ string, id identity, m *itemReadings) bool {
-	declared, ok := g.catalog.named[id]
-	if !ok {
+	declared := g.catalog.kindsOf(id)
+	if declared == 0 {
 		return typ == "custom_tool_call" && id.namespace == "" && g.catalog.hosted(id.name, g.opt.HostedCalls)
 	}
 	declared &^= itself
@@ -198,9 +198,8 @@ func (g *Guard) approval(typ string, m *itemReadings, at place) *Refusal {
 // among what the request declared (G6): otherwise an upstream could authorise
 // itself.
 func (g *Guard) widen(tools string) {
-	if g.widened += len(tools); g.catalog.types["tool_search"] && g.widened <= maxWidened {
-		g.catalog.declareAll([]byte(tools))
-		g.catalog.Keep(g.opt.Schemas)
+	if g.widened += len(tools); g.catalog.has("tool_search") && g.widened <= maxWidened {
+		g.catalog.widen([]byte(tools), g.opt.Tools, (*declarations).declare)
 	}
 }
 

@@ -109,10 +109,10 @@ func (g *Guard) argumentsEvent(typ string, root gjson.Result) *Refusal {
 	case strings.Contains(typ, "mcp_call_arguments."):
 		return nil
 	case strings.Contains(typ, "shell_call_command."):
-		declared := g.catalog.types[localShell] || g.catalog.types["shell"]
+		declared := g.catalog.has(localShell) || g.catalog.has("shell")
 		return g.typedCall("shell_call", &m, declared)
 	case strings.Contains(typ, "apply_patch_call_operation_diff."):
-		return g.typedCall("apply_patch_call", &m, g.catalog.types["apply_patch"])
+		return g.typedCall("apply_patch_call", &m, g.catalog.has("apply_patch"))
 	case strings.Contains(typ, "_arguments."), strings.Contains(typ, "_input."),
 		strings.Contains(typ, "_command."), strings.Contains(typ, "_diff."):
 	default:

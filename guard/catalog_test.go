@@ -184,7 +184,7 @@ func TestG3HugeDeclarations(t *testing.T) {
 		t.Errorf("nested tools: %v", err)
 	}
 	many := body("[" + strings.Repeat(`{"type":"mcp","server_label":"s","allowed_tools":["a"]},`, maxTools-1) + "{}]")
-	if got := len(catalogOf(t, many).mcp["s"]); got != maxTools-1 {
+	if got := len(catalogOf(t, many).parts[0].mcp["s"]); got != maxTools-1 {
 		t.Errorf("%d allowed names, want %d", got, maxTools-1)
 	}
 }

@@ -93,9 +93,11 @@ func FuzzCatalog(f *testing.F) {
 		}
 		want := declaredBy(body)
 		got := []string{}
-		for id, k := range r.Catalog.named {
-			if k&itself != 0 {
-				got = append(got, id.String())
+		for _, p := range r.Catalog.parts {
+			for id, k := range p.named {
+				if k&itself != 0 {
+					got = append(got, id.String())
+				}
 			}
 		}
 		slices.Sort(got)

@@ -86,3 +86,11 @@ func reasonOf(r *Refusal) string {
 	}
 	return r.Reason
 }
+
+// namedIn counts the names that a catalog holds.
+func namedIn(c *Catalog) (n int) {
+	for _, p := range c.parts {
+		n += len(p.named)
+	}
+	return n
+}

@@ -16,8 +16,9 @@ type Options struct {
 	Approvals   Mode     // of MCP calls that a person is asked to approve
 	HostedCalls []string // globs of custom_tool_call names that the upstream runs itself
 
-	// Schemas judges arguments; nil judges none, whatever the modes.
-	Schemas *Schemas
+	// Tools judges arguments; nil judges none, whatever the modes. It should be
+	// the one that has read the request.
+	Tools *Tools
 
 	// OnRefusal, if set, is called for each finding, once per call and turn:
 	// with Refuse for the one that ends the turn, with Report for those that
@@ -50,12 +51,11 @@ type Guard struct {
 // New returns the guard of a turn whose request declared catalog. The guard
 // owns the catalog from now on.
 func New(catalog *Catalog, opt Options) *Guard {
-	catalog.Keep(opt.Schemas)
 	g := &Guard{
 		catalog: catalog, opt: opt, active: opt.Undeclared != Off && !catalog.StandsDown(),
 		turn: Turn{LastSequence: -1},
 	}
-	g.looks = g.active || opt.Schemas != nil && catalog.client && (opt.Arguments != Off || opt.Approvals != Off)
+	g.looks = g.active || opt.Tools != nil && !catalog.StandsDown() && (opt.Arguments != Off || opt.Approvals != Off)
 	return g
 }
 

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -34,8 +35,14 @@ func (e *RequestError) Error() string { return e.Message }
 // behind it, and no duplicates of a key that turngate acts on (its reading and
 // the upstream's could differ). Everything else is left to the upstream to
 // judge. The error is a *RequestError.
-func ReadRequest(body []byte) (*Request, error) {
+func ReadRequest(body []byte) (*Request, error) { return (*Tools)(nil).ReadRequest(body) }
+
+// ReadRequest is like the function of that name, and reads only those lists of
+// tools that it has not read before. Without a Tools no schema is kept, and so
+// no arguments are judged.
+func (t *Tools) ReadRequest(body []byte) (*Request, error) {
 	r := newRequestReader(body)
+	r.known = t
 	r.req.Catalog = &Catalog{}
 	if err := r.body(); err != nil {
 		if e, ok := errors.AsType[*RequestError](err); ok {
@@ -52,6 +59,7 @@ type requestReader struct {
 	req    Request
 	base   string // where the scanned bytes stand in the body
 	path   []step // where the scanner stands in them
+	known  *Tools
 	count  int    // tools read
 	inside bool   // a namespace
 	key    []byte // scratch for keys with escapes
@@ -95,7 +103,7 @@ func (r *requestReader) topLevel(key []byte) error {
 		}
 		return r.skip()
 	case "tools":
-		return r.tools(r.req.Catalog.declare, r.req.Catalog.misshapen)
+		return r.declarations(r.req.Catalog)
 	case "input":
 		return r.value(&r.req.Input, r.input)
 	case "previous_response_id":
@@ -112,15 +120,59 @@ func (r *requestReader) topLevel(key []byte) error {
 	return r.skip()
 }
 
+// declarations reads a list of tools into c.
+func (r *requestReader) declarations(c *Catalog) error {
+	var raw jsontext.Value
+	if err := r.value(&raw, r.skip); err != nil {
+		return err
+	}
+	return r.declare(c, raw, func(in *requestReader, d *declarations) error {
+		return in.tools(d.declare, d.misshapen)
+	})
+}
+
+// declare adds to c what read finds in raw, unless it is known.
+func (r *requestReader) declare(c *Catalog, raw []byte, read func(*requestReader, *declarations) error) error {
+	if r.known != nil {
+		if d, ok := r.known.lists.get(raw); ok {
+			c.add(d)
+			return r.within(c)
+		}
+	}
+	in := newRequestReader(raw)
+	in.base = r.place()
+	d := &declarations{}
+	if err := read(in, d); err != nil {
+		return err
+	}
+	d.count = in.count
+	d.keep(r.known)
+	c.add(d)
+	if r.known != nil {
+		r.known.lists.put(bytes.Clone(raw), d)
+	}
+	return r.within(c)
+}
+
+// within reports too many tools.
+func (r *requestReader) within(c *Catalog) error {
+	if c.count > maxTools {
+		return tooManyTools()
+	}
+	return nil
+}
+
+func tooManyTools() error {
+	return &RequestError{Message: fmt.Sprintf("The request declares more than %d tools.", maxTools), Param: "tools"}
+}
+
 // input looks for the items that declare tools. Codex sends nothing else:
 // current models have no "tools" key at all (G3).
 func (r *requestReader) input() error {
-	c := r.req.Catalog
 	return r.elements(func() error {
 		var seen duplicates
-		var typ string
-		var later jsontext.Value // tools that came before the type
-		var label string
+		var typ, label string
+		var tools jsontext.Value
 		err := r.members(func(key []byte) error {
 			if err := r.once(&seen, key, itemKeys[:]); err != nil {
 				return err
@@ -131,34 +183,37 @@ func (r *requestReader) input() error {
 			case "server_label":
 				return r.string(&label)
 			case "tools":
-				switch {
-				case typ == "mcp_list_tools":
-					return r.value(&later, r.skip) // the label may come behind
-				case declares(typ):
-					return r.tools(c.declare, c.misshapen)
-				case typ == "":
-					return r.value(&later, r.skip)
-				}
+				return r.value(&tools, r.skip)
 			}
 			return r.skip()
 		})
-		if err != nil || later == nil || !declares(typ) && typ != "mcp_list_tools" {
+		if err != nil || tools == nil {
 			return err
 		}
-		in := newRequestReader(later)
-		in.base, in.count = r.place()+".tools", r.count
-		if typ == "mcp_list_tools" {
-			err = in.tools(func(t tool) { c.listed(label, t) }, func() {})
-		} else {
-			err = in.tools(c.declare, c.misshapen)
-		}
-		r.count = in.count
-		return err
+		return r.item(typ, label, tools)
 	})
 }
 
-// declares reports whether an input item of this type declares its tools.
-func declares(typ string) bool { return typ == "additional_tools" || typ == "tool_search_output" }
+// item takes the tools of an input item. Only some types of items declare any.
+func (r *requestReader) item(typ, label string, tools jsontext.Value) error {
+	c := r.req.Catalog
+	r.path = append(r.path, step{key: []byte("tools")})
+	defer func() { r.path = r.path[:len(r.path)-1] }()
+	switch typ {
+	case "additional_tools", "tool_search_output":
+		return r.declare(c, tools, func(in *requestReader, d *declarations) error {
+			return in.tools(d.declare, d.misshapen)
+		})
+	case "mcp_list_tools":
+		d := &declarations{}
+		if err := newRequestReader(tools).tools(func(t tool) { d.list(label, t) }, func() {}); err != nil {
+			return nil // schemas that nobody can tell are none
+		}
+		d.keep(r.known)
+		c.add(d)
+	}
+	return nil
+}
 
 var itemKeys = [...]string{"type", "tools", "id", "call_id"}
 
@@ -170,7 +225,7 @@ func (r *requestReader) tools(declare func(tool), odd func()) error {
 	}
 	return r.elements(func() error {
 		if r.count++; r.count > maxTools {
-			return &RequestError{Message: fmt.Sprintf("The request declares more than %d tools.", maxTools), Param: "tools"}
+			return tooManyTools()
 		}
 		t, err := r.tool()
 		if err == nil {
@@ -294,14 +349,19 @@ func (r *requestReader) names(out *[]string) error {
 	})
 }
 
-// declareAll adds the tools of a raw list to c. A list that is not unambiguous
-// adds nothing.
-func (c *Catalog) declareAll(raw []byte) {
-	r := newRequestReader(raw)
+// widen adds the tools of a raw list that came in the output to c. A list that
+// is not unambiguous adds nothing.
+func (c *Catalog) widen(raw []byte, known *Tools, declare func(*declarations, tool)) {
 	var all []tool
-	if r.tools(func(t tool) { all = append(all, t) }, func() {}) == nil {
-		for _, t := range all {
-			c.declare(t)
-		}
+	if newRequestReader(raw).tools(func(t tool) { all = append(all, t) }, func() {}) != nil {
+		return
 	}
+	if c.own == nil {
+		c.own = &declarations{}
+		c.add(c.own)
+	}
+	for _, t := range all {
+		declare(c.own, t)
+	}
+	c.own.keep(known)
 }

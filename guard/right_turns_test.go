@@ -106,8 +106,8 @@ func checkHistory(t *testing.T, c *Catalog, body []byte) {
 		if json.Unmarshal(item, &i) != nil || !strings.HasSuffix(i.Type, "_call") {
 			continue
 		}
-		undeclared := i.Name == "delete_everything" || i.Name == "exec_command" && c.named[identity{"", "exec_command"}] == 0 ||
-			i.Name == "apply_patch" && c.named[identity{"", "apply_patch"}] == 0
+		undeclared := i.Name == "delete_everything" || i.Name == "exec_command" && c.kindsOf(identity{"", "exec_command"}) == 0 ||
+			i.Name == "apply_patch" && c.kindsOf(identity{"", "apply_patch"}) == 0
 		_, r := New(c, Options{}).Inspect(event(done(string(item))))
 		if refused := r != nil; refused != undeclared {
 			t.Errorf("%s %s.%s: %s", i.Type, i.Namespace, i.Name, reasonOf(r))

@@ -6,9 +6,11 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"turngate/guard"
+	"turngate/proxy/transcript"
 	"turngate/sse"
 )
 
@@ -28,11 +30,12 @@ type Proxy struct {
 	metrics  *metrics
 	buffers  sse.Buffers
 	recent   recentTurns
-	schemas  *guard.Schemas
+	tools    *guard.Tools
 
 	ready   atomic.Bool
-	active  atomic.Int64 // turns being served
-	running turnstile    // turns, and what is read on after they ended
+	active  atomic.Int64   // turns being served
+	running turnstile      // turns, and what is read on after they ended
+	writers sync.WaitGroup // of recorded turns
 
 	stopping context.Context // done when running turns are to be cut
 	stop     context.CancelFunc
@@ -41,13 +44,14 @@ type Proxy struct {
 // settings is a configuration at work. A turn keeps the one it began with.
 type settings struct {
 	Config
-	routes []*route
+	routes   []*route
+	recorder *transcript.Recorder // nil: turns are not recorded
 }
 
 // New returns a proxy for cfg, not yet ready (see SetReady). The error says
 // what in cfg cannot work.
 func New(cfg Config) (*Proxy, error) {
-	p := &Proxy{metrics: newMetrics(cfg.Version), schemas: guard.NewSchemas(0)}
+	p := &Proxy{metrics: newMetrics(cfg.Version), tools: guard.NewTools(0)}
 	p.stopping, p.stop = context.WithCancel(context.Background())
 	if err := p.Reload(cfg); err != nil {
 		return nil, err
@@ -66,15 +70,21 @@ func (p *Proxy) Reload(cfg Config) error {
 	}
 	next := &settings{Config: cfg}
 	next.Upstreams = slices.Clone(cfg.Upstreams)
+	next.ClientKeys = slices.Clone(cfg.ClientKeys)
 	for i := range next.Upstreams {
 		r, err := newRoute(&next.Upstreams[i], p.metrics)
 		if err != nil {
 			return err
 		}
+		r.withholds = r.injects || len(cfg.ClientKeys) > 0
 		next.routes = append(next.routes, r)
+	}
+	if err := p.startRecorder(next); err != nil {
+		return err
 	}
 	if old := p.settings.Swap(next); old != nil {
 		old.closeIdle()
+		old.stopRecorder(next)
 	}
 	return nil
 }
@@ -101,7 +111,7 @@ func (p *Proxy) Shutdown(ctx context.Context) error {
 	p.running.close()
 	p.stop()
 	p.settings.Load().closeIdle()
-	return nil
+	return p.flushRecordings()
 }
 
 // Handler serves clients.
@@ -111,12 +121,20 @@ func (p *Proxy) Handler() http.Handler { return http.HandlerFunc(p.serve) }
 func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	ex := p.newExchange(w, r)
 	to := targetOf(r.URL)
+	if to.isTurns() && isWebSocket(r) {
+		// With or without a key: a Codex must find its way to HTTP first.
+		ex.fail(websocketUnsupported())
+		return
+	}
+	ex.turn = to.isTurns() && r.Method == http.MethodPost
+	if f := ex.authenticate(); f != nil {
+		ex.reject(f)
+		return
+	}
 	switch {
 	case to.segments == nil, to.resemblesTurns():
 		ex.fail(notFound(to.clean))
-	case to.isTurns() && isWebSocket(r):
-		ex.fail(websocketUnsupported())
-	case to.isTurns() && r.Method == http.MethodPost:
+	case ex.turn:
 		p.serveTurn(ex)
 	default:
 		p.servePassed(ex, to)

@@ -28,6 +28,8 @@ type turn struct {
 	status    int      // of the upstream's head
 	firstAt   time.Time
 	reported  int // findings that were let pass
+	ended     time.Time
+	recording *recording // nil: the turn is not recorded
 
 	// detached is what goes on when the client has its answer and the turn was
 	// accounted; it has the turn to itself then. nil: nothing.
@@ -36,7 +38,6 @@ type turn struct {
 
 // serveTurn takes a turn from request to end.
 func (p *Proxy) serveTurn(ex *exchange) {
-	ex.turn = true
 	t := &turn{exchange: ex, transport: "json"}
 	if !p.running.enter() {
 		ex.w.Header()["Connection"] = []string{"close"} // the next one may find another proxy
@@ -45,6 +46,7 @@ func (p *Proxy) serveTurn(ex *exchange) {
 		return
 	}
 	defer p.running.leave()
+	t.startRecording()
 	defer t.close()
 
 	if n := p.active.Add(1); ex.cfg.MaxStreams > 0 && n > int64(ex.cfg.MaxStreams) {
@@ -59,9 +61,14 @@ func (p *Proxy) serveTurn(ex *exchange) {
 // close accounts the turn and lets go on what outlives it.
 func (t *turn) close() {
 	t.account()
-	if t.detached != nil {
-		t.p.running.follow(t.detached)
+	if t.detached == nil {
+		t.recording.end()
+		return
 	}
+	t.p.running.follow(func() {
+		t.detached()
+		t.recording.end()
+	})
 }
 
 func (t *turn) run() {
@@ -70,6 +77,7 @@ func (t *turn) run() {
 		t.fail(f)
 		return
 	}
+	t.recording.request(body)
 	if f := t.read(body); f != nil {
 		body.release()
 		t.fail(f)
@@ -89,7 +97,7 @@ func (t *turn) run() {
 
 // read understands the request and chooses the upstream.
 func (t *turn) read(b *body) *failure {
-	req, err := guard.ReadRequest(b.bytes)
+	req, err := t.p.tools.ReadRequest(b.bytes)
 	if err != nil {
 		e, _ := errors.AsType[*guard.RequestError](err)
 		return invalidRequest(e)
@@ -106,7 +114,7 @@ func (t *turn) read(b *body) *failure {
 		Undeclared:  t.route.Undeclared,
 		Arguments:   t.route.Arguments,
 		Approvals:   t.route.Approvals,
-		Schemas:     t.p.schemas,
+		Tools:       t.p.tools,
 		HostedCalls: t.route.HostedCalls,
 		OnRefusal:   t.onRefusal,
 		OnUnjudged:  func(reason string) { t.route.m.unjudged.WithLabelValues(t.route.Name, reason).Inc() },
@@ -140,6 +148,7 @@ func (t *turn) answer(resp *http.Response) {
 	t.status = resp.StatusCode
 	pulse := newPulse(resp, t.route.IdleTimeout, t.cancel)
 	defer pulse.stop()
+	t.recording.answer(resp)
 	switch {
 	case resp.StatusCode >= 400:
 		t.relayError(resp)
@@ -174,6 +183,7 @@ func (t *turn) end(o upstreamOutcome) {
 // account counts and logs the turn, once, when its answer has ended.
 func (t *turn) account() {
 	now := time.Now()
+	t.ended = now
 	name := noUpstream
 	if t.route != nil {
 		name = t.route.Name
