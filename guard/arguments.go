@@ -122,14 +122,14 @@ func (g *Guard) unjudged(reason schema.Reason, id identity, m *itemReadings) {
 // of its arguments, which do not name it. Some providers change ids from event
 // to event; the output index is what stays.
 func (g *Guard) announce(root gjson.Result, id identity, m *itemReadings) {
-	if index := root.Get("output_index"); index.Type == gjson.Number && len(g.announced) < maxTold {
+	if index := root.Get("output_index"); index.Type == gjson.Number && len(index.Raw) < maxShown && len(g.announced) < maxTold {
 		if g.announced == nil {
 			g.announced = map[string]announced{}
 		}
-		// What is kept must not lie in the frame.
+		// What is kept must not lie in the frame, and is bounded.
 		g.announced[strings.Clone(index.Raw)] = announced{
 			identity{strings.Clone(id.namespace), strings.Clone(id.name)},
-			strings.Clone(m[keyCallID].first()), strings.Clone(m[keyID].first()),
+			shown(m[keyCallID].first()), shown(m[keyID].first()),
 		}
 	}
 }

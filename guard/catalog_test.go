@@ -98,6 +98,7 @@ func TestG2Union(t *testing.T) {
 			t.Errorf("approvable(s, %s) = %v, want %v", name, got, want)
 		}
 	}
+	c.Add(catalogOf(t, body(`[{"type":"mcp","server_label":"all","allowed_tools":["z"]}]`)))
 	if !c.approvable("all", "c") {
 		t.Error("a server without a list allows every name")
 	}

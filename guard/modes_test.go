@@ -114,6 +114,7 @@ func TestG6Widening(t *testing.T) {
 		"Tools":                       {search, item(`{"type":"tool_search_output","Tools":[{"name":"rm_all"}]}`), UndeclaredToolCall},
 		"tools twice":                 {search, item(`{"type":"tool_search_output","tools":[],` + loaded + `}`), UndeclaredToolCall},
 		"a tool's name twice":         {search, item(`{"type":"tool_search_output","tools":[{"name":"a","name":"rm_all"}]}`), UndeclaredToolCall},
+		"outputs of two readings":     {search, typed("response.in_progress", `"response":{"output":[`+found+`],"output":[]}`), UndeclaredToolCall},
 		"items of two readings":       {search, typed("response.output_item.done", `"item":`+found+`,"item":{}`), UndeclaredToolCall},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,6 +42,7 @@ func TestG12Readings(t *testing.T) {
 		"text delta with an item":           {typed("response.output_text.delta", `"delta":"x","item":`+rmAll), UndeclaredToolCall},
 		"arguments delta with an item":      {typed("response.function_call_arguments.delta", `"delta":"x","item":`+rmAll), UndeclaredToolCall},
 		"arguments delta, then a shell":     {typed("response.function_call_arguments.delta", `"delta":"x","type":"response.shell_call_command.delta"`), UndeclaredToolCall},
+		"a shell, then an arguments delta":  {`{"type":"response.shell_call_command.delta","type":"response.output_text.delta"}`, UndeclaredToolCall},
 		"a list in the output":              {typed("x", `"output":[[`+rmAll+`]]`), UnreadableEvent},
 		"a list of events":                  {`[` + done(rmAll) + `]`, UnreadableEvent},
 		"trailing garbage":                  {done(call(`"name":"read_file"`)) + "x", UnreadableEvent},
