@@ -24,6 +24,16 @@ type Config struct {
 	MaxEventBytes   int64         // one SSE event, or one JSON answer
 	MaxStreams      int           // turns at once; 0: no limit
 
+	// ClientKeys are the keys that let clients in; without any, everyone is.
+	// With them, what clients send as credentials is for the proxy: no upstream
+	// gets it, also not one without a key of its own.
+	ClientKeys []ClientKey
+
+	// Record is the folder where each turn is kept as files, without
+	// credentials; "": none is. RecordMaxBytes bounds the files together.
+	Record         string
+	RecordMaxBytes int64
+
 	// Logger gets one line a turn and the causes of faults; nil discards.
 	Logger *slog.Logger
 	// Version is shown in turngate_build_info.
@@ -34,7 +44,7 @@ type Config struct {
 type Upstream struct {
 	Name    string   // label in metrics and refusals; unique
 	BaseURL *url.URL // "https://host/v1"; user info becomes Basic authentication
-	Key     string   // sent as Bearer token in place of the client's credentials; "": the client's are forwarded
+	Key     string   // sent as Bearer token in place of the client's credentials; "": the client's are forwarded, or nothing is if there are ClientKeys
 	Models  []string // globs (path.Match, but * and ? match a slash too); empty: takes every model
 
 	Undeclared guard.Mode // the guard, rules G

@@ -57,6 +57,7 @@ type metrics struct {
 	active   *prometheus.GaugeVec
 	tokens   *prometheus.CounterVec
 	upErrors *prometheus.CounterVec
+	recorded *prometheus.CounterVec
 }
 
 // durationBuckets reach from a local error to the longest turns of agents.
@@ -86,6 +87,7 @@ func newMetrics(version string) *metrics {
 	m.bytes = counter("turngate_stream_bytes_total", "Bytes of event streams relayed to clients.", "upstream")
 	m.tokens = counter("turngate_tokens_total", "Tokens that upstreams reported, refused turns included.", "upstream", "kind")
 	m.upErrors = counter("turngate_upstream_errors_total", "Faults between turngate and the upstream.", "upstream", "kind")
+	m.recorded = counter("turngate_recordings_total", "Turns that --record was to keep: written, dropped because the disk did not keep up, or failed.", "result")
 	m.active = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "turngate_active_streams", Help: "Turns being answered now."}, []string{"upstream"})
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "turngate_build_info", Help: "Version of the running binary; always 1."}, []string{"version", "goversion"})
 	info.WithLabelValues(version, runtime.Version()).Set(1)

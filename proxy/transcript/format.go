@@ -45,6 +45,7 @@ type Upstream struct {
 	Approvals       string   `json:"approvals"`
 	HostedCalls     []string `json:"hosted_calls,omitempty"`
 	MissingTerminal string   `json:"missing_terminal"`
+	InjectsKey      bool     `json:"injects_key"` // turngate authenticated with a credential of its own
 	MaxEventBytes   int64    `json:"max_event_bytes"`
 }
 
@@ -69,6 +70,7 @@ type End string
 const (
 	EndNone          End = ""               // nothing was asked of the upstream
 	EndClean         End = "eof"            // with its last byte
+	EndUnread        End = "unread"         // turngate read no further: its client left, or it had seen enough
 	EndReset         End = "reset"          // the connection broke
 	EndStalled       End = "stalled"        // silent for longer than the idle timeout
 	EndDrained       End = "drained"        // cut by turngate: the turn was over

@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"context"
-	"errors"
 	"log/slog"
 	"os"
 	"sync"
@@ -33,7 +31,6 @@ type Options struct {
 type Recorder struct {
 	opt    Options
 	wake   chan struct{} // of the writer
-	ended  chan struct{} // closed when the writer has
 	writer *writer
 
 	mu     sync.Mutex
@@ -68,15 +65,13 @@ const (
 	opEnd // always taken
 )
 
-// NewRecorder makes opt.Dir if need be and starts the writer, which ends some
-// time after [Recorder.Close].
+// NewRecorder returns a recorder and makes opt.Dir if need be. Nothing is
+// written before [Recorder.Run].
 func NewRecorder(opt Options) (*Recorder, error) {
 	if err := os.MkdirAll(opt.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	r := &Recorder{opt: opt, wake: make(chan struct{}, 1), ended: make(chan struct{}), writer: newWriter(opt)}
-	go r.run()
-	return r, nil
+	return &Recorder{opt: opt, wake: make(chan struct{}, 1), writer: newWriter(opt)}, nil
 }
 
 // Options returns what the recorder was made with.
@@ -88,17 +83,6 @@ func (r *Recorder) Close() {
 	r.closed = true
 	r.mu.Unlock()
 	r.signal()
-}
-
-// Wait waits until everything is written after Close, or until ctx ends, and
-// returns its cause then.
-func (r *Recorder) Wait(ctx context.Context) error {
-	select {
-	case <-r.ended:
-		return nil
-	case <-ctx.Done():
-		return errors.Join(errors.New("recorded turns are not on disk yet"), context.Cause(ctx))
-	}
 }
 
 // push queues o and reports whether there was room.
@@ -126,9 +110,9 @@ func (r *Recorder) signal() {
 	}
 }
 
-// run is the writer's goroutine.
-func (r *Recorder) run() {
-	defer close(r.ended)
+// Run writes what is recorded. It returns when the recorder was closed and the
+// last turn is on disk. Call it once.
+func (r *Recorder) Run() {
 	r.writer.scan()
 	var batch []op
 	for {
