@@ -120,17 +120,22 @@ func (g *Guard) unjudged(reason schema.Reason, id identity, m *itemReadings) {
 
 // announce remembers which call an output_item.added announced, for the events
 // of its arguments, which do not name it. Some providers change ids from event
-// to event; the output index is what stays.
+// to event; the output index is what stays. Others give every item the same
+// index: then it says nothing, and only the finished items are judged.
 func (g *Guard) announce(root gjson.Result, id identity, m *itemReadings) {
-	if index := root.Get("output_index"); index.Type == gjson.Number && len(index.Raw) < maxShown && len(g.announced) < maxTold {
-		if g.announced == nil {
-			g.announced = map[string]announced{}
-		}
-		// What is kept must not lie in the frame, and is bounded.
-		g.announced[strings.Clone(index.Raw)] = announced{
-			identity{strings.Clone(id.namespace), strings.Clone(id.name)},
-			shown(m[keyCallID].first()), shown(m[keyID].first()),
-		}
+	index := root.Get("output_index")
+	before, again := g.announced[index.Raw]
+	if index.Type != gjson.Number || len(index.Raw) >= maxShown || !again && len(g.announced) >= maxTold {
+		return
+	}
+	if g.announced == nil {
+		g.announced = map[string]announced{}
+	}
+	// What is kept must not lie in the frame, and is bounded.
+	g.announced[strings.Clone(index.Raw)] = announced{
+		identity: identity{strings.Clone(id.namespace), strings.Clone(id.name)},
+		callID:   shown(m[keyCallID].first()), itemID: shown(m[keyID].first()),
+		unclear: again && (before.unclear || before.identity != id),
 	}
 }
 
@@ -138,6 +143,7 @@ func (g *Guard) announce(root gjson.Result, id identity, m *itemReadings) {
 type announced struct {
 	identity
 	callID, itemID string
+	unclear        bool // another call has the same output index
 }
 
 // argumentsOf judges the arguments that ended for an announced call.

@@ -124,7 +124,7 @@ func (g *Guard) argumentsEvent(typ string, root gjson.Result) *Refusal {
 	// The end of the arguments is judged if it has any; the item is, anyway.
 	complete := strings.HasSuffix(typ, "_arguments.done") && !m[keyArguments].null() && !m[keyArguments].has("")
 	if g.namesNoCall(&m) {
-		if call, ok := g.announced[root.Get("output_index").Raw]; ok && complete {
+		if call, ok := g.announced[root.Get("output_index").Raw]; ok && complete && !call.unclear {
 			return g.argumentsOf(call, &m)
 		}
 		return nil
