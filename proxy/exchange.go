@@ -21,6 +21,10 @@ type exchange struct {
 	start time.Time
 	log   *slog.Logger
 	cfg   *settings
+
+	// client is the name of the client's key, "" if no keys are asked for. It,
+	// and never the key, says who the client is.
+	client string
 }
 
 // Headers that every response, or every error of ours, carries.

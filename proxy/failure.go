@@ -61,6 +61,14 @@ func unsupportedEncoding() *failure {
 	return local(http.StatusUnsupportedMediaType, "unsupported_content_encoding", "", "turngate: the content encoding of the request is not supported; use identity, gzip or zstd.")
 }
 
+// invalidAPIKey is for a client that sent no key, or none that lets it in.
+func invalidAPIKey(sent bool) *failure {
+	if !sent {
+		return local(http.StatusUnauthorized, "invalid_api_key", "", "turngate: a key is needed: send it as Authorization: Bearer, api-key or x-api-key.")
+	}
+	return local(http.StatusUnauthorized, "invalid_api_key", "", "turngate: the key is not one of those that this proxy lets in.")
+}
+
 func modelNotFound(model string) *failure {
 	return local(http.StatusNotFound, "model_not_found", "model", "turngate: no upstream takes the model %s.", shownPath(model))
 }
@@ -100,7 +108,7 @@ func upstreamTimeout(cause error) *failure {
 
 func upstreamUnauthorized(status int) *failure {
 	return &failure{status: http.StatusBadGateway, code: "upstream_unauthorized", stream: "invalid_prompt", final: true, kind: "unauthorized",
-		outcome: outcomeUpstreamError, cause: fmt.Errorf("upstream status %d with the configured key", status),
+		outcome: outcomeUpstreamError, cause: fmt.Errorf("upstream status %d to the proxy's own credentials, or to none", status),
 		message: "turngate: the upstream did not accept the proxy's credentials. This is for the operator of the proxy to repair."}
 }
 

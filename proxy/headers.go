@@ -53,7 +53,7 @@ func responseOwn(k string) bool {
 func (r *route) upstreamHeader(client http.Header) http.Header {
 	h := make(http.Header, len(client)+2)
 	for k, v := range client {
-		if hopByHop(k) || requestOwn(k) || r.injects && credential(k) || hasToken(client["Connection"], k) {
+		if hopByHop(k) || requestOwn(k) || r.withholds && credential(k) || hasToken(client["Connection"], k) {
 			continue
 		}
 		h[k] = v

@@ -155,7 +155,7 @@ const maxErrorBody = 1 << 20
 // that repeats a credential of the proxy's, is returned as nil.
 func (p *Proxy) readError(r *route, resp *http.Response) ([]byte, *failure) {
 	defer resp.Body.Close()
-	if r.injects && (resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden) {
+	if r.withholds && (resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden) {
 		return nil, upstreamUnauthorized(resp.StatusCode)
 	}
 	raw, ok := decoded(resp)

@@ -11,8 +11,8 @@ import (
 // back.
 func (p *Proxy) servePassed(ex *exchange, to target) {
 	r := ex.cfg.routeFor("")
-	if r.injects && !to.known(ex.r.Method) {
-		// With the operator's key only what is known is let through.
+	if r.withholds && !to.known(ex.r.Method) {
+		// In the operator's name only what is known is let through.
 		ex.fail(notFound(to.clean))
 		return
 	}

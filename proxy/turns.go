@@ -14,6 +14,7 @@ import (
 type turnRecord struct {
 	RequestID       string         `json:"request_id"`
 	ResponseID      string         `json:"response_id"`
+	Client          string         `json:"client,omitempty"` // name of the client's key
 	Upstream        string         `json:"upstream"`
 	Model           string         `json:"model"`
 	Transport       string         `json:"transport"`
@@ -120,7 +121,7 @@ func writeAdmin(w http.ResponseWriter, status int, v any) {
 // record is the turn as operators see it.
 func (t *turn) record(upstream string, now time.Time) turnRecord {
 	r := turnRecord{
-		RequestID: t.id, Upstream: upstream, Model: guard.Shown(t.model, maxLogged), Transport: t.transport,
+		RequestID: t.id, Client: t.client, Upstream: upstream, Model: guard.Shown(t.model, maxLogged), Transport: t.transport,
 		Outcome: string(t.outcome), UpstreamOutcome: string(t.upstream), Reported: t.reported,
 		Started: t.start, DurationMS: now.Sub(t.start).Milliseconds(),
 	}
