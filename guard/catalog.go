@@ -13,7 +13,7 @@ import (
 type Catalog struct {
 	parts []*declarations // shared with other turns: not to be changed
 	own   *declarations   // among parts: what the turn's output declared
-	count int             // tools declared
+	count int             // tools declared, and at least the number of parts
 }
 
 // identity names a tool. The namespaces "" and "functions" are one (G4).
@@ -64,11 +64,16 @@ func (c *Catalog) Add(other *Catalog) {
 }
 
 func (c *Catalog) add(d *declarations) {
-	if !slices.Contains(c.parts, d) {
-		c.parts = append(c.parts, d)
-		c.count += d.count
+	if d.empty() || slices.Contains(c.parts[:min(len(c.parts), maxCompared)], d) {
+		return
 	}
+	c.parts = append(c.parts, d)
+	c.count += max(d.count, 1)
 }
+
+// maxCompared bounds the search for a part that is there already; one that is
+// there twice does no harm.
+const maxCompared = 64
 
 // kindsOf returns the forms in which a name was declared, 0 if it was not.
 func (c *Catalog) kindsOf(id identity) (k kinds) {

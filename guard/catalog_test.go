@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -176,9 +177,21 @@ func TestG3HugeDeclarations(t *testing.T) {
 	if _, err := ReadRequest([]byte(tools(maxTools + 1))); err == nil {
 		t.Errorf("%d tools were read", maxTools+1)
 	}
-	items := `{"input":[` + strings.Repeat(`{"tools":[{}],"type":"additional_tools"},`, maxTools+1) + `{}]}`
+	items := `{"input":[` + strings.Repeat(`{"tools":[{"name":"a"}],"type":"additional_tools"},`, maxTools+1) + `{}]}`
 	if _, err := ReadRequest([]byte(items)); err == nil {
 		t.Errorf("%d tools in as many items were read", maxTools+1)
+	}
+	// Lists that declare nothing, each written in another way, once made a part
+	// each, and each part was compared with all before it.
+	var empty strings.Builder
+	for i := range 300_000 {
+		fmt.Fprintf(&empty, `{"type":"additional_tools","tools":[{"x":%d}]},{"type":"mcp_list_tools","tools":[{"x":%d}]},`, i, i)
+	}
+	for _, known := range []*Tools{nil, NewTools(0)} {
+		r, err := known.ReadRequest([]byte(`{"input":[` + empty.String() + `{}]}`))
+		if err != nil || len(r.Catalog.parts) != 0 {
+			t.Errorf("empty lists: %v", err)
+		}
 	}
 	deep := body(strings.Repeat(`[{"tools":`, 4900) + "[]" + strings.Repeat("}]", 4900))
 	if _, err := ReadRequest([]byte(deep)); err != nil {

@@ -174,5 +174,10 @@ func (d *declarations) keep(tools *Tools) {
 	d.pending = nil
 }
 
+// empty reports whether d says nothing at all.
+func (d *declarations) empty() bool {
+	return len(d.named) == 0 && len(d.mcp) == 0 && len(d.types) == 0 && len(d.schemas) == 0 && !d.odd
+}
+
 // maxSchemas bounds the schemas of one name.
 const maxSchemas = 8

@@ -205,8 +205,9 @@ func (r *requestReader) item(typ, label string, tools jsontext.Value) error {
 			return in.tools(d.declare, d.misshapen)
 		})
 	case "mcp_list_tools":
-		d := &declarations{}
-		if err := newRequestReader(tools).tools(func(t tool) { d.list(label, t) }, func() {}); err != nil {
+		in, d := newRequestReader(tools), &declarations{}
+		err := in.tools(func(t tool) { d.list(label, t) }, func() {})
+		if d.count = in.count; err != nil || c.count+d.count > maxTools {
 			return nil // schemas that nobody can tell are none
 		}
 		d.keep(r.known)
@@ -358,7 +359,7 @@ func (c *Catalog) widen(raw []byte, known *Tools, declare func(*declarations, to
 	}
 	if c.own == nil {
 		c.own = &declarations{}
-		c.add(c.own)
+		c.parts = append(c.parts, c.own)
 	}
 	for _, t := range all {
 		declare(c.own, t)
