@@ -107,13 +107,13 @@ func streamCases(c called, via carrier, declared bool) []carried {
 			before = framings()[0].write(start)
 		}
 		for j, ct := range contentTypes {
-			// Under the race detector, which finds nothing new in it, half of
-			// the cross; each framing still meets each type with some item.
-			if raceDetector && (i+j+len(c.name)+len(via.name))%2 == 0 {
+			// Under the race detector, which finds nothing new in it, a quarter
+			// of the cross; each framing still meets each type with some item.
+			if raceDetector && (i+j+len(c.name)+len(via.name))%len(contentTypes) != 0 {
 				continue
 			}
 			cases = append(cases, carried{
-				name: f.name + "/" + ct, call: c, declared: declared, askStream: (i+j/2)%2 == 0,
+				name: f.name + "/" + ct, call: c, declared: declared, askStream: (i+j+len(via.name))%2 == 0,
 				turn: mock.Turn{Body: body, ContentType: ct, Chunk: len(body)}, before: before, closing: f.closing,
 			})
 		}
@@ -192,7 +192,7 @@ func TestG11CarriersG12Framings(t *testing.T) {
 			}
 		}
 	})
-	if n := count.Load(); n < 5_000 || refused.Load() < n/3 {
+	if n := count.Load(); n < 2_500 || refused.Load() < n/3 {
 		t.Errorf("the table has only %d cases, %d of them refused", n, refused.Load())
 	}
 	rig.stop()

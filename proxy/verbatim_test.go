@@ -54,8 +54,11 @@ func TestS1CatalogueVerbatimInAnyChunking(t *testing.T) {
 			t.Parallel()
 			body, turn := w.turn(t, path)
 			sizes := chunkSizes
-			if turn.Fault == mock.Reset {
+			switch {
+			case turn.Fault == mock.Reset:
 				sizes = []int{0} // a reset can overtake many small writes
+			case raceDetector:
+				sizes = []int{1, 7, 0} // which is slow
 			}
 			rig := newRig(t, w.configure(t), chunked(turn, sizes)...)
 			request := requestBody(t, w.Request, w.Stream == nil || *w.Stream)
@@ -101,8 +104,11 @@ func TestS1VerbatimInAnyChunking(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sizes := chunkSizes
-			if len(body) > 100_000 {
+			switch {
+			case len(body) > 100_000:
 				sizes = []int{64, 1000, 0}
+			case raceDetector:
+				sizes = []int{1, 7, 0}
 			}
 			rig := newRig(t, nil, chunked(mock.Turn{Body: body}, sizes)...)
 			for _, n := range sizes {
