@@ -30,6 +30,7 @@ type turn struct {
 	reported  int // findings that were let pass
 	ended     time.Time
 	recording *recording // nil: the turn is not recorded
+	onFinding func(*guard.Refusal, guard.Mode)
 
 	// detached is what goes on when the client has its answer and the turn was
 	// accounted; it has the turn to itself then. nil: nothing.
@@ -102,6 +103,11 @@ func (t *turn) read(b *body) *failure {
 		e, _ := errors.AsType[*guard.RequestError](err)
 		return invalidRequest(e)
 	}
+	return t.accept(req)
+}
+
+// accept chooses the upstream for a request, and the guard of its answer.
+func (t *turn) accept(req *guard.Request) *failure {
 	t.request, t.model, t.plain = req, req.Model, !req.Stream
 	if req.Stream {
 		t.transport = "sse"
@@ -127,6 +133,9 @@ func (t *turn) read(b *body) *failure {
 func (t *turn) onRefusal(r *guard.Refusal, mode guard.Mode) {
 	r.Upstream, r.RequestID = t.route.Name, t.id
 	t.route.m.refusal(r, mode)
+	if t.onFinding != nil {
+		t.onFinding(r, mode)
+	}
 	if mode == guard.Report {
 		t.reported++
 		t.log.Warn("reported call", "request_id", t.id, "upstream", t.route.Name, "reason", r.Reason, "message", r.Message())

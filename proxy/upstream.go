@@ -22,6 +22,12 @@ func (t *turn) send(b *body) (*http.Response, *failure) {
 	if f == nil {
 		return resp, nil
 	}
+	t.unsent(f)
+	return nil, f
+}
+
+// unsent notes what became of a request that got no response head.
+func (t *turn) unsent(f *failure) {
 	switch f.outcome {
 	case outcomeClientGone:
 		t.end(upstreamCancelled)
@@ -30,7 +36,6 @@ func (t *turn) send(b *body) (*http.Response, *failure) {
 	default:
 		t.end(upstreamUnreached)
 	}
-	return nil, f
 }
 
 // request makes a request to the upstream in place of the client's.
