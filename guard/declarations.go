@@ -18,6 +18,7 @@ type declarations struct {
 	client bool // something that the client executes is declared
 	odd    bool // tools were given in a form that declares nothing readable
 
+	listing ToolList
 	pending []pendingSchema // schemas that lie in the bytes that are being read
 	count   int             // tools read
 }
@@ -31,6 +32,7 @@ type pendingSchema struct {
 // tool is one tool object as a body declares it.
 type tool struct {
 	typ, name, chatName string
+	description         string
 	execution           string
 	environment         string
 	serverLabel         string
@@ -61,7 +63,9 @@ func (d *declarations) declareIn(namespace string, t tool) {
 			continue
 		}
 		d.client = true
-		d.add(newIdentity(namespace, name), kindOf(t.typ)|itself, t)
+		id := newIdentity(namespace, name)
+		d.add(id, kindOf(t.typ)|itself, t)
+		d.enlist(id, t)
 		if namespace != "" {
 			d.add(identity{"", namespace + "__" + name}, kindOf(t.typ), t)
 		}
@@ -172,6 +176,7 @@ func (d *declarations) keep(tools *Tools) {
 		}
 	}
 	d.pending = nil
+	d.enlistSchemas()
 }
 
 // empty reports whether d says nothing at all.

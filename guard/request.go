@@ -254,6 +254,8 @@ func (r *requestReader) tool() (t tool, err error) {
 			return r.string(&t.typ)
 		case "name":
 			return r.string(&t.name)
+		case "description":
+			return r.string(&t.description)
 		case "execution":
 			return r.string(&t.execution)
 		case "server_label":
@@ -294,6 +296,8 @@ func (r *requestReader) function(t *tool) error {
 		switch string(key) {
 		case "name":
 			return r.string(&t.chatName)
+		case "description":
+			return r.string(&t.description)
 		case "parameters":
 			return r.value(&t.chatSchema, r.skip)
 		}
