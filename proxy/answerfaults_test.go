@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"turngate/proxy/mock"
 )
@@ -58,26 +57,23 @@ func TestS7bAnswersThatAreNone(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			rig := newRig(t, func(c *Config) {
-				switch {
-				case tc.turn.Fault == mock.Stall && tc.turn.At < 0:
-					c.HeaderTimeout = 50 * time.Millisecond
-				case tc.turn.Fault == mock.Stall:
-					c.Upstreams[0].IdleTimeout = 50 * time.Millisecond
+			withRig(t, tc.turn, func(rig *rig) {
+				got := rig.post(requestBody(rig.T, "one-tool", true), nil)
+				if got.err != nil {
+					rig.Error(got.err)
 				}
-			}, tc.turn)
-			got := rig.post(requestBody(t, "one-tool", true), nil)
-			if got.err != nil {
-				t.Error(got.err)
-			}
-			if tc.ending.code != "upstream_error" {
-				if code := errorCode(rig, got); code != tc.ending.code {
-					t.Errorf("error code %q, want %q", code, tc.ending.code)
+				if tc.ending.code != "upstream_error" {
+					if code := errorCode(rig, got); code != tc.ending.code {
+						rig.Errorf("error code %q, want %q", code, tc.ending.code)
+					}
+				} else if string(got.body) != string(tc.turn.Body) {
+					rig.Errorf("the error's body did not pass: %q", got.body)
 				}
-			} else if string(got.body) != string(tc.turn.Body) {
-				t.Errorf("the error's body did not pass: %q", got.body)
-			}
-			rig.check(got, tc.ending, "secret-host", "Sign in")
+				record := rig.check(got, tc.ending, "secret-host", "Sign in")
+				if tc.turn.Fault == mock.Stall && record.DurationMS != 30_000 {
+					rig.Errorf("the turn took %d ms, want the limit", record.DurationMS)
+				}
+			})
 		})
 	}
 }

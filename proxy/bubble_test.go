@@ -8,7 +8,20 @@ import (
 	"net/url"
 	"sync"
 	"testing"
+	"testing/synctest"
+
+	"turngate/proxy/mock"
 )
+
+// withRig runs a test of one turn over sockets or, where it is about time that
+// passes, in a bubble: there a limit is exact and costs nothing.
+func withRig(t *testing.T, turn mock.Turn, test func(*rig)) {
+	if turn.Fault != mock.Stall {
+		test(newRig(t, nil, turn))
+		return
+	}
+	synctest.Test(t, func(t *testing.T) { test(newBubble(t, func(c *Config) { c.Heartbeat = 0 }, mock.New(turn))) })
+}
 
 // pipes is a listener whose connections are pipes in memory. Unlike sockets,
 // those can be waited for inside a synctest bubble, where time is not real.
@@ -54,6 +67,7 @@ func newBubble(t *testing.T, configure func(*Config), upstream http.Handler) *ri
 	t.Helper()
 	base := &url.URL{Scheme: "http", Host: "upstream.test", Path: "/v1"}
 	r := &rig{T: t, log: &bytes.Buffer{}, base: "http://proxy.test/v1"}
+	r.upstream, _ = upstream.(*mock.Upstream)
 	cfg := testConfig(base, r.log)
 	if configure != nil {
 		configure(&cfg)

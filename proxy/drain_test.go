@@ -67,11 +67,11 @@ func TestS5DrainEnds(t *testing.T) {
 	} {
 		t.Run(tc.fault.String(), func(t *testing.T) {
 			t.Parallel()
-			rig := newRig(t, func(c *Config) { c.DrainTimeout = 100 * time.Millisecond },
-				mock.Turn{Body: body, Chunk: len(body), Fault: tc.fault, At: at})
-			if tc.fault != mock.Stall {
-				rig.proxy.settings.Load().DrainTimeout = time.Minute
-			}
+			rig := newRig(t, func(c *Config) {
+				if c.DrainTimeout = time.Minute; tc.fault == mock.Stall {
+					c.DrainTimeout = 50 * time.Millisecond
+				}
+			}, mock.Turn{Body: body, Chunk: len(body), Fault: tc.fault, At: at})
 			got := rig.post(requestBody(t, "one-tool", true), nil)
 			if got.err != nil || !bytes.HasPrefix(got.body, body[:before]) {
 				t.Fatalf("error %v, got %q", got.err, got.body)

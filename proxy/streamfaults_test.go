@@ -45,23 +45,20 @@ func TestS7StreamFaults(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			rig := newRig(t, func(c *Config) {
-				if tc.turn.Fault == mock.Stall {
-					c.Upstreams[0].IdleTimeout = 50 * time.Millisecond
+			withRig(t, tc.turn, func(rig *rig) {
+				got := rig.post(requestBody(rig.T, "one-tool", true), nil)
+				tail, ok := bytes.CutPrefix(got.body, tc.turn.Body[:tc.sent])
+				if got.err != nil || !ok {
+					rig.Fatalf("error %v, got %q", got.err, got.body)
 				}
-			}, tc.turn)
-			got := rig.post(requestBody(t, "one-tool", true), nil)
-			tail, ok := bytes.CutPrefix(got.body, tc.turn.Body[:tc.sent])
-			if got.err != nil || !ok {
-				t.Fatalf("error %v, got %q", got.err, got.body)
-			}
-			checkFailure(t, tail, tc.code, "resp_1", 2)
-			if record := rig.check(got, tc.ending); record.Error != tc.code {
-				t.Errorf("the record's error is %q, want %q", record.Error, tc.code)
-			}
-			if gone := rig.upstream.Counts().Gone; (gone == 1) != (tc.turn.Fault == mock.Stall) {
-				t.Errorf("the upstream was left %d times", gone)
-			}
+				checkFailure(rig.T, tail, tc.code, "resp_1", 2)
+				if record := rig.check(got, tc.ending); record.Error != tc.code {
+					rig.Errorf("the record's error is %q, want %q", record.Error, tc.code)
+				}
+				if gone := rig.upstream.Counts().Gone; (gone == 1) != (tc.turn.Fault == mock.Stall) {
+					rig.Errorf("the upstream was left %d times", gone)
+				}
+			})
 		})
 	}
 }
