@@ -11,36 +11,93 @@ type flat struct {
 	sequenced bool
 }
 
+// prefix remembers how the last flat event began, up to the value of its
+// "delta", and what it said by then. The deltas of one item begin with the same
+// bytes, and the same bytes mean the same.
+type prefix struct {
+	bytes [256]byte
+	n     int
+	flat  flat // typ lies in bytes
+}
+
 // readFlat reads an event of that shape; ok is false for any other, and for one
 // with a key that can have to do with a call or an end: those are looked at
 // more closely. In what it takes no reader can see an item, a snapshot or a
-// name: there is no nesting, no escaped or folded key, and one type.
-func readFlat(data []byte) (e flat, ok bool) {
+// name: there is no nesting, no escaped or folded key, and one type. last is
+// what the event before left, and is kept up to date.
+func readFlat(data []byte, last *prefix) (e flat, ok bool) {
 	s := scanner{b: data}
-	if !s.take('{') {
+	if last.n > 0 && bytes.HasPrefix(data, last.bytes[:last.n]) {
+		s.i, e = last.n, last.flat
+		if _, ok := s.scalar(); !ok {
+			return e, false
+		}
+	} else if !e.begin(&s, last) {
 		return e, false
 	}
-	for {
-		if s.peek() != '"' {
-			return e, false
-		}
-		key, err := s.quoted()
-		if err != nil || !s.take(':') {
-			return e, false
-		}
-		key = key[1 : len(key)-1]
-		if !isPlainKey(key) {
+	for s.take(',') {
+		key, ok := s.key()
+		if !ok {
 			return e, false
 		}
 		value, ok := s.scalar()
 		if !ok || !e.member(key, value) {
 			return e, false
 		}
-		if s.take(',') {
-			continue
-		}
-		return e, s.take('}') && s.end() && e.typ != nil
 	}
+	return e, s.take('}') && s.end() && e.typ != nil
+}
+
+// begin reads the members up to and with "delta", or all if there is none.
+func (e *flat) begin(s *scanner, last *prefix) bool {
+	for first := true; ; first = false {
+		if first && !s.take('{') || !first && !s.take(',') {
+			return !first
+		}
+		key, ok := s.key()
+		if !ok {
+			return false
+		}
+		if string(key) == "delta" && e.typ != nil {
+			e.remember(s, last)
+			_, ok := s.scalar()
+			return ok
+		}
+		value, ok := s.scalar()
+		if !ok || !e.member(key, value) {
+			return false
+		}
+	}
+}
+
+// remember keeps what was read so far.
+func (e *flat) remember(s *scanner, last *prefix) {
+	last.n = 0
+	if s.i > len(last.bytes) {
+		return
+	}
+	last.n = copy(last.bytes[:], s.b[:s.i])
+	last.flat = *e
+	at := bytes.Index(last.bytes[:last.n], e.typ)
+	last.flat.typ = last.bytes[at : at+len(e.typ)]
+}
+
+// key consumes a plain key and its colon: lower-case ASCII letters, digits and
+// underscores, written as it is meant, and in the only case it has.
+func (s *scanner) key() (key []byte, ok bool) {
+	if s.peek() != '"' {
+		return nil, false
+	}
+	from := s.i + 1
+	to := from
+	for to < len(s.b) && isPlainKeyByte(s.b[to]) {
+		to++
+	}
+	if to == len(s.b) || s.b[to] != '"' {
+		return nil, false
+	}
+	s.i = to + 1
+	return s.b[from:to], s.take(':')
 }
 
 // member takes one member; it is false for those that a flat event must not
@@ -79,14 +136,18 @@ func (s *scanner) scalar() ([]byte, bool) {
 }
 
 // isPlainKey reports whether a key is of lower-case ASCII letters, digits and
-// underscores: written as it is meant, and in the only case it has.
+// underscores.
 func isPlainKey(key []byte) bool {
 	for _, c := range key {
-		if (c < 'a' || c > 'z') && c != '_' && (c < '0' || c > '9') {
+		if !isPlainKeyByte(c) {
 			return false
 		}
 	}
 	return true
+}
+
+func isPlainKeyByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c == '_' || c >= '0' && c <= '9'
 }
 
 // readCount reads a number that counts; ok is false for any other.

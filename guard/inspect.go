@@ -46,6 +46,8 @@ type Guard struct {
 	widened int             // bytes of declarations in the output so far
 
 	announced map[string]announced // calls by output index
+	judged    map[uint64]struct{}  // arguments that passed
+	last      prefix               // of the last flat event
 }
 
 // New returns the guard of a turn whose request declared catalog. The guard
@@ -86,7 +88,7 @@ func (g *Guard) Inspect(f sse.Frame) (Kind, *Refusal) {
 		return KindNone, g.refusal
 	}
 	if isPlain(f) && g.turn.Terminal == KindNone {
-		if e, ok := readFlat(f.Data); ok && carriesNothing(e.typ) && (f.Event == nil || bytes.Equal(f.Event, e.typ)) {
+		if e, ok := readFlat(f.Data, &g.last); ok && carriesNothing(e.typ) && (f.Event == nil || bytes.Equal(f.Event, e.typ)) {
 			g.turn.count(e.sequence, e.sequenced)
 			return KindOther, nil
 		}

@@ -15,6 +15,7 @@ import (
 // needs it. Make one with NewTools; it is safe for concurrent use.
 type Tools struct {
 	judge   *schema.Cache
+	seed    maphash.Seed // of what turns remember by hash
 	lists   known[*declarations]
 	schemas known[*Schema]
 }
@@ -34,7 +35,7 @@ func NewTools(limit int) *Tools {
 	if limit <= 0 {
 		limit = schema.DefaultCacheBytes
 	}
-	t := &Tools{judge: schema.NewCache(int64(limit))}
+	t := &Tools{judge: schema.NewCache(int64(limit)), seed: maphash.MakeSeed()}
 	t.lists.init(limit)
 	t.schemas.init(limit)
 	return t
