@@ -73,12 +73,12 @@ func Judge(u Upstream, maxEventBytes int64, rec Recorded) (*Verdict, error) {
 	v := &Verdict{}
 	t.onFinding = func(f *guard.Refusal, m guard.Mode) { v.Findings = append(v.Findings, Finding{m, f}) }
 	t.judge(rec, v)
-	if rec.Response != nil {
-		rec.Response.Body.Close()
-	}
 	t.account()
 	if t.detached != nil {
 		t.detached()
+	}
+	if rec.Response != nil {
+		rec.Response.Body.Close()
 	}
 	v.Outcome, v.UpstreamOutcome = string(t.outcome), string(t.upstream)
 	if t.failure != nil && v.Refused() {

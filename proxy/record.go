@@ -124,19 +124,24 @@ func (r *recording) answer(resp *http.Response) {
 		return
 	}
 	head := &transcript.ResponseHead{Status: resp.StatusCode}
-	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" {
-		if body, ok := decoded(resp); ok {
-			resp.Body = body
-			resp.Header.Del("Content-Encoding")
-			head.Decoded = encoding
-		}
+	r.meta.UpstreamResponse, r.meta.End = head, transcript.EndUnread
+	encoding := resp.Header.Get("Content-Encoding")
+	body, ok := decoded(resp)
+	if !ok { // nobody else shall try with what is left of it
+		r.meta.End = r.t.endOf(io.ErrUnexpectedEOF)
+		head.Header = transcript.CleanHeader(resp.Header)
+		resp.Body = struct {
+			io.Reader
+			io.Closer
+		}{http.NoBody, resp.Body}
+		return
+	}
+	if encoding != "" {
+		resp.Header.Del("Content-Encoding")
+		head.Decoded = encoding
 	}
 	head.Header = transcript.CleanHeader(resp.Header)
-	r.meta.UpstreamResponse = head
-	r.meta.End = transcript.EndUnread
-	if resp.Header.Get("Content-Encoding") == "" {
-		resp.Body = &tap{ReadCloser: resp.Body, recording: r}
-	}
+	resp.Body = &tap{ReadCloser: body, recording: r}
 }
 
 // tap keeps what is read of an upstream's answer.
