@@ -54,6 +54,9 @@ func serveUntil(ctx context.Context, signals <-chan os.Signal, args []string, lo
 		return exitUsage
 	}
 	if settings.CheckConfig {
+		for _, w := range settings.Warnings {
+			fmt.Fprintf(stderr, "turngate serve: %s: %s\n", w.Where, w.Message)
+		}
 		fmt.Fprintln(stdout, "the configuration is good")
 		return exitOK
 	}
@@ -79,7 +82,7 @@ func serveUntil(ctx context.Context, signals <-chan os.Signal, args []string, lo
 		fmt.Fprintf(stderr, "turngate serve: %v\n", errors.Join(err, p.Shutdown(ctx)))
 		return exitFailed
 	}
-	logUpstreams(log, settings)
+	logSettings(log, settings)
 	return s.serve(ctx, signals, stdout)
 }
 
@@ -101,9 +104,6 @@ func loadServe(args []string, lookup func(string) (string, bool)) (*config.Setti
 // would be open.
 func unserved(s *config.Settings) config.Faults {
 	var faults config.Faults
-	if s.ClientKeys != "" {
-		faults = append(faults, config.Fault{Where: "--client-keys", Message: "is not supported by this version"})
-	}
 	if s.Record != "" {
 		faults = append(faults, config.Fault{Where: "--record", Message: "is not supported by this version"})
 	}
@@ -118,9 +118,16 @@ func proxyConfig(s *config.Settings, log *slog.Logger) proxy.Config {
 	return cfg
 }
 
-// logUpstreams says what each upstream is and what turngate does for it, as an
-// "auto" does not show it (rule G9).
-func logUpstreams(log *slog.Logger, s *config.Settings) {
+// logSettings says what should not be as it is, who is let in, and what each
+// upstream is and what turngate does for it, as an "auto" does not show it (rule
+// G9).
+func logSettings(log *slog.Logger, s *config.Settings) {
+	for _, w := range s.Warnings {
+		log.Warn("the configuration is not good", "where", w.Where, "fault", w.Message)
+	}
+	if s.ClientKeys != "" {
+		log.Info("clients need a key", "file", s.ClientKeys, "keys", len(s.Clients))
+	}
 	for i := range s.Upstreams {
 		u := &s.Upstreams[i]
 		state := "native"
@@ -128,8 +135,11 @@ func logUpstreams(log *slog.Logger, s *config.Settings) {
 			state = "replay"
 		}
 		credentials := "the client's"
-		if u.InjectsKey() {
+		switch {
+		case u.InjectsKey():
 			credentials = "turngate's"
+		case s.ClientKeys != "":
+			credentials = "none"
 		}
 		log.Info("upstream",
 			"name", u.Name, "base_url", config.Redact(u.BaseURL), "models", u.Models,

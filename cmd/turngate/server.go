@@ -84,7 +84,7 @@ func (s *server) listen(ctx context.Context) error {
 	if s.settings.AdminListen == config.Off {
 		return nil
 	}
-	if s.admin, err = s.open(ctx, s.settings.AdminListen, s.proxy.AdminHandler()); err != nil {
+	if s.admin, err = s.open(ctx, s.settings.AdminListen, requireKey(s.proxy.AdminHandler(), s.settings.AdminKey)); err != nil {
 		return errors.Join(err, s.clients.listener.Close())
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 // of upstreams, which it returns: their defaults are known only when the other
 // sources have been read.
 func (l *loader) applyFile(path string, text []byte) *list {
-	f := file{path, &l.faults}
+	f := file{path: path, faults: &l.faults}
 	var found *list
 	for _, p := range f.pairs(f.root(text), "the file") {
 		if p.key == "upstreams" {
@@ -65,6 +65,7 @@ func (l *loader) unknownKey(key string) string {
 type file struct {
 	path   string
 	faults *Faults
+	secret bool // no word of it may be repeated in a fault
 }
 
 func (f file) at(line int) string { return fmt.Sprintf("%s:%d", f.path, line) }
@@ -98,6 +99,9 @@ func (f file) syntax(err error) {
 	if line > 0 {
 		where = f.at(line)
 	}
+	if f.secret {
+		text = "what is wrong is not shown, as it may be a key"
+	}
 	f.faults.add(where, "is not YAML: %s", text)
 }
 
@@ -128,7 +132,11 @@ func (f file) pairs(n *yaml.Node, what string) []pair {
 			continue
 		}
 		if line, ok := first[k.Value]; ok {
-			f.fault(k.Line, "%s is set already in line %d", k.Value, line)
+			name := k.Value
+			if f.secret {
+				name = "this name"
+			}
+			f.fault(k.Line, "%s is set already in line %d", name, line)
 			continue
 		}
 		first[k.Value] = k.Line

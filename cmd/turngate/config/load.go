@@ -25,6 +25,8 @@ func Load(args []string, lookup func(string) (string, bool)) (*Settings, error) 
 	l.applyFlags(given)
 	l.upstreams(list)
 	l.crossCheck()
+	l.admin()
+	l.clientKeys()
 	if err := l.faults.err(); err != nil {
 		return nil, err
 	}

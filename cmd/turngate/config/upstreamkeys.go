@@ -27,7 +27,7 @@ func UpstreamKeys() []UpstreamKey {
 	return []UpstreamKey{
 		{Name: "name", Arg: "NAME", Default: "required",
 			Help:   "what it is called in logs, metrics and refusals",
-			scalar: func(d *draft) flag.Value { return (*upstreamName)(&d.name) }},
+			scalar: func(d *draft) flag.Value { return (*labelName)(&d.name) }},
 		{Name: "base_url", Arg: "URL", Default: "required",
 			Help:   "where it is; a user and password in it are sent as Basic authentication",
 			scalar: func(d *draft) flag.Value { return baseURL{&d.baseURL} }},
@@ -102,12 +102,12 @@ type listValue struct {
 	check func(string) error
 }
 
-// upstreamName is a name that can be a label and a word of a log line.
-type upstreamName string
+// labelName is a name that can be a label and a word of a log line.
+type labelName string
 
-func (v *upstreamName) String() string { return string(*v) }
+func (v *labelName) String() string { return string(*v) }
 
-func (v *upstreamName) Set(s string) error {
+func (v *labelName) Set(s string) error {
 	const most = 64
 	if s == "" || len(s) > most {
 		return errors.New("must have 1 to 64 characters")
@@ -117,7 +117,7 @@ func (v *upstreamName) Set(s string) error {
 			return errors.New("may hold letters, digits, dots, dashes and underscores only")
 		}
 	}
-	*v = upstreamName(s)
+	*v = labelName(s)
 	return nil
 }
 

@@ -163,6 +163,9 @@ func (l *loader) resolve(d *draft) proxy.Upstream {
 		return u // has its fault already
 	}
 	own := proxy.OwnProtocol(u.BaseURL.Hostname())
+	if own && !u.InjectsKey() && l.settings.ClientKeys != "" {
+		l.faults.add(d.where, "%s needs a key of its own, as with client keys it does not get the clients' credentials", u.BaseURL.Hostname())
+	}
 	u.Replay = d.state == "replay" || d.state == "auto" && !own
 	u.Undeclared = UndeclaredMode(d.undeclared, own && d.keyEnv == "" && u.BaseURL.User == nil)
 	return u
@@ -184,22 +187,27 @@ func UndeclaredMode(value string, exempt bool) guard.Mode {
 	return m
 }
 
-// key reads the upstream's key from the environment. Files that keys come from
-// often end in a line feed, which no header can carry, so white space around
-// the key is dropped.
+// key reads the upstream's key from the environment.
 func (l *loader) key(d *draft) string {
 	where := d.at("key_env")
 	if d.baseURL != nil && d.baseURL.User != nil {
 		l.faults.add(where, "cannot be set beside a user in the base URL")
 	}
-	v, _ := l.env(d.keyEnv)
+	return l.secret(where, d.keyEnv)
+}
+
+// secret reads a key from the environment variable that is named at where. Files
+// that keys come from often end in a line feed, which no header can carry, so
+// white space around the key is dropped.
+func (l *loader) secret(where, name string) string {
+	v, _ := l.env(name)
 	v = strings.TrimSpace(v)
 	if v == "" {
-		l.faults.add(where, "the environment variable %s is not set", d.keyEnv)
+		l.faults.add(where, "the environment variable %s is not set", name)
 	}
 	for _, r := range v {
 		if r <= ' ' || r >= 0x7f {
-			l.faults.add(where, "the environment variable %s holds a character that cannot be part of a key", d.keyEnv)
+			l.faults.add(where, "the environment variable %s holds a character that cannot be part of a key", name)
 			break
 		}
 	}
