@@ -54,9 +54,6 @@ func serveUntil(ctx context.Context, signals <-chan os.Signal, args []string, lo
 		return exitUsage
 	}
 	if settings.CheckConfig {
-		for _, w := range settings.Warnings {
-			fmt.Fprintf(stderr, "turngate serve: %s: %s\n", w.Where, w.Message)
-		}
 		fmt.Fprintln(stdout, "the configuration is good")
 		return exitOK
 	}
@@ -82,7 +79,7 @@ func serveUntil(ctx context.Context, signals <-chan os.Signal, args []string, lo
 		fmt.Fprintf(stderr, "turngate serve: %v\n", errors.Join(err, p.Shutdown(ctx)))
 		return exitFailed
 	}
-	logSettings(log, settings)
+	logUpstreams(log, settings)
 	return s.serve(ctx, signals, stdout)
 }
 
@@ -104,8 +101,8 @@ func loadServe(args []string, lookup func(string) (string, bool)) (*config.Setti
 // would be open.
 func unserved(s *config.Settings) config.Faults {
 	var faults config.Faults
-	if s.Record != "" {
-		faults = append(faults, config.Fault{Where: "--record", Message: "is not supported by this version"})
+	if s.ClientKeys != "" {
+		faults = append(faults, config.Fault{Where: "--client-keys", Message: "is not supported by this version"})
 	}
 	return faults
 }
@@ -118,16 +115,9 @@ func proxyConfig(s *config.Settings, log *slog.Logger) proxy.Config {
 	return cfg
 }
 
-// logSettings says what should not be as it is, who is let in, and what each
-// upstream is and what turngate does for it, as an "auto" does not show it (rule
-// G9).
-func logSettings(log *slog.Logger, s *config.Settings) {
-	for _, w := range s.Warnings {
-		log.Warn("the configuration is not good", "where", w.Where, "fault", w.Message)
-	}
-	if s.ClientKeys != "" {
-		log.Info("clients need a key", "file", s.ClientKeys, "keys", len(s.Clients))
-	}
+// logUpstreams says what each upstream is and what turngate does for it, as an
+// "auto" does not show it (rule G9).
+func logUpstreams(log *slog.Logger, s *config.Settings) {
 	for i := range s.Upstreams {
 		u := &s.Upstreams[i]
 		state := "native"
@@ -135,11 +125,8 @@ func logSettings(log *slog.Logger, s *config.Settings) {
 			state = "replay"
 		}
 		credentials := "the client's"
-		switch {
-		case u.InjectsKey():
+		if u.InjectsKey() {
 			credentials = "turngate's"
-		case s.ClientKeys != "":
-			credentials = "none"
 		}
 		log.Info("upstream",
 			"name", u.Name, "base_url", config.Redact(u.BaseURL), "models", u.Models,

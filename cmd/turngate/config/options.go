@@ -48,12 +48,6 @@ func Options() []Option {
 		{Name: "admin-listen", Arg: "ADDR", Default: "127.0.0.1:9787",
 			Help:  "metrics, health, recent turns and tools, for operators; off disables it",
 			field: func(s *Settings) flag.Value { return address{to: &s.AdminListen, off: true} }},
-		{Name: "admin-key-env", Arg: "NAME", Shown: "no key is asked for",
-			Help:  "environment variable with the key that operators must send; health checks need none",
-			field: func(s *Settings) flag.Value { return (*envName)(&s.AdminKeyEnv) }},
-		{Name: "admin-allow-remote",
-			Help:  "let others than this machine reach the admin listener without a key",
-			field: func(s *Settings) flag.Value { return (*toggle)(&s.AdminAllowRemote) }},
 
 		{Name: "upstream", Arg: "URL", Default: "https://api.openai.com/v1", Where: NotInFile,
 			Help:  "base URL of the only upstream; a file has a list of upstreams instead",
@@ -114,8 +108,11 @@ func Options() []Option {
 			field: func(s *Settings) flag.Value { return count{&s.MaxStreams} }},
 
 		{Name: "record", Arg: "DIR",
-			Help:  "keep the request and the raw answer of each turn in this folder, as files that check and mock read; credentials are never kept",
+			Help:  "keep each turn in this folder, request, raw answer and verdict, as files that check and mock read; credentials are never kept",
 			field: func(s *Settings) flag.Value { return (*text)(&s.Record) }},
+		{Name: "record-max-bytes", Arg: "N", Default: "1GiB",
+			Help:  "how large the recorded turns may get together; the oldest go first",
+			field: func(s *Settings) flag.Value { return size{&s.RecordMaxBytes} }},
 		{Name: "log-level", Arg: "LEVEL", Default: "info",
 			Help:  "debug, info, warn or error",
 			field: func(s *Settings) flag.Value { return level{&s.LogLevel} }},
@@ -130,7 +127,7 @@ func Options() []Option {
 			Help:  "private key of --tls-cert (PEM)",
 			field: func(s *Settings) flag.Value { return (*text)(&s.TLSKey) }},
 		{Name: "client-keys", Arg: "FILE",
-			Help:  "let only clients in that send one of the keys in this file, one name: key a line; no upstream gets the clients' credentials then",
+			Help:  "let only clients in that send one of the keys in this file",
 			field: func(s *Settings) flag.Value { return (*text)(&s.ClientKeys) }},
 	}
 }

@@ -24,11 +24,8 @@ type Settings struct {
 	ConfigFile  string // path of the YAML file; "": none
 	CheckConfig bool   // check the configuration and end
 
-	Listen           string // address for clients
-	AdminListen      string // address for operators; [Off]: none
-	AdminKeyEnv      string // variable with the key that operators must send; "": none
-	AdminKey         string // the key itself
-	AdminAllowRemote bool   // AdminListen may be reached by others without a key
+	Listen      string // address for clients
+	AdminListen string // address for operators; [Off]: none
 
 	// Upstreams is the file's list, or the one upstream of the flags, with
 	// every "auto" resolved and keys read from the environment.
@@ -58,7 +55,8 @@ type Settings struct {
 	MaxEventBytes   int64
 	MaxStreams      int
 
-	Record string // folder for recorded turns; "": none
+	Record         string // folder for recorded turns; "": none
+	RecordMaxBytes int64
 
 	LogLevel  slog.Level
 	LogFormat string // json or text; "": by where the log goes
@@ -66,12 +64,6 @@ type Settings struct {
 	TLSCert    string
 	TLSKey     string
 	ClientKeys string // file of keys that clients must send; "": none
-
-	// Clients are the keys in that file.
-	Clients []proxy.ClientKey
-
-	// Warnings is what should not be as it is, but can be lived with.
-	Warnings Faults
 }
 
 // Off is the value of an address option that turns a listener off.
@@ -88,7 +80,8 @@ func (s *Settings) Proxy() proxy.Config {
 		MaxRequestBytes: s.MaxRequestBytes,
 		MaxEventBytes:   s.MaxEventBytes,
 		MaxStreams:      s.MaxStreams,
-		ClientKeys:      s.Clients,
+		Record:          s.Record,
+		RecordMaxBytes:  s.RecordMaxBytes,
 	}
 }
 
