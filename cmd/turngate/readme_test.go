@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -67,7 +68,7 @@ func TestReadmeBlocks(t *testing.T) {
 		got = append(got, m[1])
 	}
 	slices.Sort(got)
-	want := []string{"go", "js", "json", "sh", "sh", "sh", "sh", "sh", "toml", "toml", "yaml"}
+	want := []string{"go", "js", "json", "sh", "sh", "sh", "sh", "sh", "sh", "toml", "toml", "yaml"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("blocks of the README (-tested +there); test the new one:\n%s", diff)
 	}
@@ -150,13 +151,19 @@ func (sh *readmeShell) wantTarget(t *testing.T, target string) {
 // say that it is ready, and end well when it is told to.
 func (sh *readmeShell) turngate(t *testing.T, line string, args []string) {
 	t.Helper()
-	serves := !slices.Contains(args, "--check-config")
-	args = append(args, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")
+	dir, want, serves := sh.dir, "turngate listening on http://", true
+	flags := []string{"--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"}
+	switch {
+	case args[0] == "mock":
+		dir, want, flags = "../..", "turngate mock listening on http://", flags[:2]
+	case slices.Contains(args, "--check-config"):
+		want, serves = "the configuration is good\n", false
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	cmd := exec.CommandContext(ctx, sh.bin, args...)
+	cmd := exec.CommandContext(ctx, sh.bin, slices.Insert(args, 1, flags...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.Dir = sh.dir
+	cmd.Dir = dir
 	cmd.Env = append([]string{"HOME=" + sh.dir}, sh.env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -167,18 +174,15 @@ func (sh *readmeShell) turngate(t *testing.T, line string, args []string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	buf := make([]byte, 256) // one line, written at once
-	n, _ := stdout.Read(buf)
-	want := "the configuration is good\n"
+	first, _ := bufio.NewReader(stdout).ReadString('\n')
 	if serves {
 		cancel()
-		want = "turngate listening on http"
 	}
-	if err := cmd.Wait(); err != nil && !(serves && cmd.ProcessState.ExitCode() == 0) {
+	if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != 0 {
 		t.Errorf("%s: %v\n%s", line, err, &stderr)
 	}
-	if got := string(buf[:n]); !strings.HasPrefix(got, want) {
-		t.Errorf("%s: says %q\n%s", line, got, &stderr)
+	if !strings.HasPrefix(first, want) {
+		t.Errorf("%s: says %q\n%s", line, first, &stderr)
 	}
 }
 
