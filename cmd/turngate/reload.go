@@ -26,7 +26,7 @@ func (s *server) reload() {
 	}
 	s.settings = next
 	s.log.Info("configuration reloaded")
-	logUpstreams(s.log, next)
+	logSettings(s.log, next)
 }
 
 // logUnchanged says why a configuration was not taken, one line a fault.
@@ -50,12 +50,12 @@ func needRestart(old, next *config.Settings) []string {
 	}{
 		{"listen", old.Listen != next.Listen},
 		{"admin-listen", old.AdminListen != next.AdminListen},
+		{"admin-key-env", old.AdminKeyEnv != next.AdminKeyEnv},
 		{"store", old.StoreURL != next.StoreURL},
 		{"store-ttl", old.StoreTTL != next.StoreTTL},
 		{"store-max-bytes", old.StoreMaxBytes != next.StoreMaxBytes},
 		{"log-format", old.LogFormat != next.LogFormat},
 		{"tls-cert", (old.TLSCert == "") != (next.TLSCert == "")},
-		{"client-keys", (old.ClientKeys == "") != (next.ClientKeys == "")},
 	} {
 		if c.changed {
 			names = append(names, c.name)

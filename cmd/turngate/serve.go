@@ -54,6 +54,9 @@ func serveUntil(ctx context.Context, signals <-chan os.Signal, args []string, lo
 		return exitUsage
 	}
 	if settings.CheckConfig {
+		for _, w := range settings.Warnings {
+			fmt.Fprintf(stderr, "turngate serve: %s: %s\n", w.Where, w.Message)
+		}
 		fmt.Fprintln(stdout, "the configuration is good")
 		return exitOK
 	}
@@ -79,7 +82,7 @@ func serveUntil(ctx context.Context, signals <-chan os.Signal, args []string, lo
 		fmt.Fprintf(stderr, "turngate serve: %v\n", errors.Join(err, p.Shutdown(ctx)))
 		return exitFailed
 	}
-	logUpstreams(log, settings)
+	logSettings(log, settings)
 	return s.serve(ctx, signals, stdout)
 }
 
@@ -90,21 +93,10 @@ func loadServe(args []string, lookup func(string) (string, bool)) (*config.Setti
 		return nil, nil, err
 	}
 	cert, faults := loadCertificate(settings.TLSCert, settings.TLSKey)
-	if faults = append(faults, unserved(settings)...); len(faults) > 0 {
+	if len(faults) > 0 {
 		return nil, nil, faults
 	}
 	return settings, cert, nil
-}
-
-// unserved returns the settings that this version reads and does not act on. To
-// ignore them in silence would be worse: a proxy that was told to ask for keys
-// would be open.
-func unserved(s *config.Settings) config.Faults {
-	var faults config.Faults
-	if s.ClientKeys != "" {
-		faults = append(faults, config.Fault{Where: "--client-keys", Message: "is not supported by this version"})
-	}
-	return faults
 }
 
 // proxyConfig returns what the settings say about the proxy.
@@ -115,9 +107,16 @@ func proxyConfig(s *config.Settings, log *slog.Logger) proxy.Config {
 	return cfg
 }
 
-// logUpstreams says what each upstream is and what turngate does for it, as an
-// "auto" does not show it (rule G9).
-func logUpstreams(log *slog.Logger, s *config.Settings) {
+// logSettings says what should not be as it is, who is let in, and what each
+// upstream is and what turngate does for it, as an "auto" does not show it (rule
+// G9).
+func logSettings(log *slog.Logger, s *config.Settings) {
+	for _, w := range s.Warnings {
+		log.Warn("the configuration is not good", "where", w.Where, "fault", w.Message)
+	}
+	if s.ClientKeys != "" {
+		log.Info("clients need a key", "file", s.ClientKeys, "keys", len(s.Clients))
+	}
 	for i := range s.Upstreams {
 		u := &s.Upstreams[i]
 		state := "native"
@@ -125,8 +124,11 @@ func logUpstreams(log *slog.Logger, s *config.Settings) {
 			state = "replay"
 		}
 		credentials := "the client's"
-		if u.InjectsKey() {
+		switch {
+		case u.InjectsKey():
 			credentials = "turngate's"
+		case s.ClientKeys != "":
+			credentials = "none"
 		}
 		log.Info("upstream",
 			"name", u.Name, "base_url", config.Redact(u.BaseURL), "models", u.Models,

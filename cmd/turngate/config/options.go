@@ -48,6 +48,12 @@ func Options() []Option {
 		{Name: "admin-listen", Arg: "ADDR", Default: "127.0.0.1:9787",
 			Help:  "metrics, health, recent turns and tools, for operators; off disables it",
 			field: func(s *Settings) flag.Value { return address{to: &s.AdminListen, off: true} }},
+		{Name: "admin-key-env", Arg: "NAME", Shown: "no key is asked for",
+			Help:  "environment variable with the key that operators must send; health checks need none",
+			field: func(s *Settings) flag.Value { return (*envName)(&s.AdminKeyEnv) }},
+		{Name: "admin-allow-remote",
+			Help:  "let others than this machine reach the admin listener without a key",
+			field: func(s *Settings) flag.Value { return (*toggle)(&s.AdminAllowRemote) }},
 
 		{Name: "upstream", Arg: "URL", Default: "https://api.openai.com/v1", Where: NotInFile,
 			Help:  "base URL of the only upstream; a file has a list of upstreams instead",
@@ -127,7 +133,7 @@ func Options() []Option {
 			Help:  "private key of --tls-cert (PEM)",
 			field: func(s *Settings) flag.Value { return (*text)(&s.TLSKey) }},
 		{Name: "client-keys", Arg: "FILE",
-			Help:  "let only clients in that send one of the keys in this file",
+			Help:  "let only clients in that send one of the keys in this file, one name: key a line; no upstream gets the clients' credentials then",
 			field: func(s *Settings) flag.Value { return (*text)(&s.ClientKeys) }},
 	}
 }

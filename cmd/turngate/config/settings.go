@@ -24,8 +24,11 @@ type Settings struct {
 	ConfigFile  string // path of the YAML file; "": none
 	CheckConfig bool   // check the configuration and end
 
-	Listen      string // address for clients
-	AdminListen string // address for operators; [Off]: none
+	Listen           string // address for clients
+	AdminListen      string // address for operators; [Off]: none
+	AdminKeyEnv      string // variable with the key that operators must send; "": none
+	AdminKey         string // the key itself
+	AdminAllowRemote bool   // AdminListen may be reached by others without a key
 
 	// Upstreams is the file's list, or the one upstream of the flags, with
 	// every "auto" resolved and keys read from the environment.
@@ -64,6 +67,12 @@ type Settings struct {
 	TLSCert    string
 	TLSKey     string
 	ClientKeys string // file of keys that clients must send; "": none
+
+	// Clients are the keys in that file.
+	Clients []proxy.ClientKey
+
+	// Warnings is what should not be as it is, but can be lived with.
+	Warnings Faults
 }
 
 // Off is the value of an address option that turns a listener off.
@@ -82,6 +91,7 @@ func (s *Settings) Proxy() proxy.Config {
 		MaxStreams:      s.MaxStreams,
 		Record:          s.Record,
 		RecordMaxBytes:  s.RecordMaxBytes,
+		ClientKeys:      s.Clients,
 	}
 }
 
