@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// AdminHandler serves operators: /metrics, /healthz, /readyz and
-// /turns.
+// AdminHandler serves operators: /metrics, /healthz, /readyz, /turns
+// and /tools.
 func (p *Proxy) AdminHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(p.metrics.registry, promhttp.HandlerOpts{}))
@@ -23,5 +23,6 @@ func (p *Proxy) AdminHandler() http.Handler {
 	})
 	mux.HandleFunc("GET /turns", p.serveTurns)
 	mux.HandleFunc("GET /turns/{request_id}", p.serveTurnRecord)
+	mux.HandleFunc("GET /tools", p.serveTools)
 	return mux
 }

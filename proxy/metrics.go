@@ -50,6 +50,7 @@ type metrics struct {
 	outcomes *prometheus.CounterVec
 	unusual  *prometheus.CounterVec
 	unjudged *prometheus.CounterVec
+	drift    *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	first    *prometheus.HistogramVec
 	events   *prometheus.CounterVec
@@ -80,6 +81,7 @@ func newMetrics(version string) *metrics {
 	m.guards = counter("turngate_guard_total", "Turns by whether the undeclared rule was in force.", "upstream", "state")
 	m.outcomes = counter("turngate_upstream_outcomes_total", "Turns by what the upstream did, whatever the client was told.", "upstream", "outcome")
 	m.unjudged = counter("turngate_unjudged_calls_total", "Calls whose arguments could not be judged.", "upstream", "reason")
+	m.drift = counter("turngate_tool_schema_drift_total", "Tools whose schema hash changed between turns of one client.", "upstream")
 	m.unusual = counter("turngate_unusual_total", "Odd things that were let pass, or late events that were dropped.", "upstream", "kind")
 	m.duration = histogram("turngate_turn_duration_seconds", "Time from the request to the end of the answer.")
 	m.first = histogram("turngate_first_event_seconds", "Time from the request to the first event or JSON answer.")

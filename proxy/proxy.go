@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -31,6 +32,8 @@ type Proxy struct {
 	buffers  sse.Buffers
 	recent   recentTurns
 	tools    *guard.Tools
+	seen     seenTools
+	seed     maphash.Seed // of scopes
 
 	ready   atomic.Bool
 	active  atomic.Int64   // turns being served
@@ -51,7 +54,7 @@ type settings struct {
 // New returns a proxy for cfg, not yet ready (see SetReady). The error says
 // what in cfg cannot work.
 func New(cfg Config) (*Proxy, error) {
-	p := &Proxy{metrics: newMetrics(cfg.Version), tools: guard.NewTools(0)}
+	p := &Proxy{metrics: newMetrics(cfg.Version), tools: guard.NewTools(0), seed: maphash.MakeSeed()}
 	p.stopping, p.stop = context.WithCancel(context.Background())
 	if err := p.Reload(cfg); err != nil {
 		return nil, err

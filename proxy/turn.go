@@ -103,7 +103,13 @@ func (t *turn) read(b *body) *failure {
 		e, _ := errors.AsType[*guard.RequestError](err)
 		return invalidRequest(e)
 	}
-	return t.accept(req)
+	if f := t.accept(req); f != nil {
+		return f
+	}
+	if n := t.p.seen.observe(toolSource{t.toolScope(), t.route.Name}, req.Catalog.Lists(), t.start); n > 0 {
+		t.p.metrics.drift.WithLabelValues(t.route.Name).Add(float64(n))
+	}
+	return nil
 }
 
 // accept chooses the upstream for a request, and the guard of its answer.

@@ -86,19 +86,28 @@ func (t *recentTurns) list(limit int, match func(*turnRecord) bool) []turnRecord
 
 // serveTurns answers GET /turns?limit=&outcome=.
 func (p *Proxy) serveTurns(w http.ResponseWriter, r *http.Request) {
-	limit := maxTurns
-	if s := r.URL.Query().Get("limit"); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 {
-			writeAdmin(w, http.StatusBadRequest, map[string]string{"error": "limit must be a positive number"})
-			return
-		}
-		limit = n
+	limit, ok := limitOf(w, r.URL.Query().Get("limit"), maxTurns)
+	if !ok {
+		return
 	}
 	outcome := r.URL.Query().Get("outcome")
 	writeAdmin(w, http.StatusOK, map[string]any{"turns": p.recent.list(limit, func(t *turnRecord) bool {
 		return outcome == "" || t.Outcome == outcome
 	})})
+}
+
+// limitOf reads a "limit", otherwise being the value where there is none. One
+// that is no positive number is answered here.
+func limitOf(w http.ResponseWriter, s string, otherwise int) (limit int, ok bool) {
+	if s == "" {
+		return otherwise, true
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		writeAdmin(w, http.StatusBadRequest, map[string]string{"error": "limit must be a positive number"})
+		return 0, false
+	}
+	return n, true
 }
 
 // serveTurnRecord answers GET /turns/{request_id}.
