@@ -198,9 +198,15 @@ func (g *Guard) approval(typ string, m *itemReadings, at place) *Refusal {
 // among what the request declared (G6): otherwise an upstream could authorise
 // itself.
 func (g *Guard) widen(tools string) {
-	if g.widened += len(tools); g.catalog.has("tool_search") && g.widened <= maxWidened {
+	if g.widened += len(tools); g.LoadsTools() {
 		g.catalog.widen([]byte(tools), g.opt.Tools, (*declarations).declare)
 	}
+}
+
+// LoadsTools reports whether what the turn's output declares counts (G6), as it
+// then does in turns that continue this one (R14).
+func (g *Guard) LoadsTools() bool {
+	return g.catalog.has("tool_search") && g.widened <= maxWidened
 }
 
 // maxWidened bounds the declarations that a turn's output may add, in bytes.

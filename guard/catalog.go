@@ -150,12 +150,22 @@ func (c *Catalog) Declared() []string {
 // hosted reports whether a custom_tool_call of this name was run upstream: xAI
 // reports what it ran for x_search so (G6a), others are named by globs.
 func (c *Catalog) hosted(name string, globs []string) bool {
+	return isXSearch(name) && c.has("x_search") || matchesAny(name, globs)
+}
+
+// MayBeHosted reports whether a custom_tool_call of this name, of whatever turn,
+// can be one that an upstream with these globs ran itself.
+func MayBeHosted(name string, globs []string) bool { return isXSearch(name) || matchesAny(name, globs) }
+
+func isXSearch(name string) bool {
 	switch name {
 	case "x_keyword_search", "x_semantic_search", "x_user_search", "x_thread_fetch":
-		if c.has("x_search") {
-			return true
-		}
+		return true
 	}
+	return false
+}
+
+func matchesAny(name string, globs []string) bool {
 	return slices.ContainsFunc(globs, func(g string) bool {
 		ok, err := path.Match(g, name)
 		return ok && err == nil

@@ -46,8 +46,11 @@ type Guard struct {
 	widened int             // bytes of declarations in the output so far
 
 	announced map[string]announced // calls by output index
-	judged    map[uint64]struct{}  // arguments that passed
-	last      prefix               // of the last flat event
+
+	current *snapshot           // of what was inspected last, see Snapshot
+	data    []byte              // from which it was read
+	judged  map[uint64]struct{} // arguments that passed
+	last    prefix              // of the last flat event
 }
 
 // New returns the guard of a turn whose request declared catalog. The guard
@@ -84,6 +87,7 @@ func (g *Guard) Turn() *Turn { return &g.turn }
 // Inspect judges one frame and notes what it says of the turn. A frame that is
 // refused must not be relayed, nor anything after it.
 func (g *Guard) Inspect(f sse.Frame) (Kind, *Refusal) {
+	g.current = nil
 	if g.refusal != nil {
 		return KindNone, g.refusal
 	}
@@ -135,6 +139,10 @@ func (g *Guard) inspectSlowly(f sse.Frame, closely bool) (Kind, *Refusal) {
 	}
 	g.turn.count(e.sequence, e.sequenced)
 	g.turn.note(kind, e)
+	switch kind {
+	case KindLifecycle, KindCompleted, KindIncomplete, KindFailed:
+		g.current, g.data = e.response(), f.Data
+	}
 	return kind, nil
 }
 
@@ -214,6 +222,7 @@ func (g *Guard) InspectAnswer(body []byte) (kind Kind, r *Refusal, ok bool) {
 		}
 	}
 	g.turn.noteAnswer(e)
+	g.current, g.data = &e.snapshot, body
 	return g.turn.Terminal, nil, true
 }
 

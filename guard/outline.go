@@ -26,6 +26,7 @@ type outline struct {
 type snapshot struct {
 	raw, id, object, status, usage, err []byte
 	output                              bool // there is an output array
+	repeats                             []repeat
 }
 
 // readOutline reads data. The error is errSyntax.
@@ -104,6 +105,10 @@ func (e *outline) member(s *scanner, r *snapshot, key []byte) (err error) {
 		into = &r.usage
 	case "error":
 		into = &r.err
+	case "previous_response_id", "store":
+		v, err := s.raw()
+		r.repeats = append(r.repeats, repeat{key[0] == 's', s.i - len(v), s.i})
+		return err
 	default:
 		return s.skip()
 	}

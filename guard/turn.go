@@ -58,6 +58,7 @@ type Turn struct {
 
 	Snapshot []byte   // the response object of the first lifecycle event; nil if none came
 	Items    [][]byte // finished items, in the order in which they came
+	Dropped  int      // finished items that were too much to be among them
 
 	// Error is what an error event, or the failed response, gave as cause.
 	Error struct {
@@ -104,7 +105,11 @@ func (t *Turn) note(kind Kind, e *outline) {
 			}
 		}
 	case KindItemDone:
-		if isObject(e.item) && t.kept+len(e.item) <= maxKept {
+		switch {
+		case !isObject(e.item):
+		case t.kept+len(e.item) > maxKept:
+			t.Dropped++
+		default:
 			t.kept += len(e.item)
 			t.Items = append(t.Items, bytes.Clone(e.item))
 		}
