@@ -13,7 +13,7 @@ import (
 
 // Signs of life, as the client gets them.
 const (
-	comment   = ": keepalive\n\n"
+	comment   = ": keepalive\n"
 	keepalive = "data: {\"type\":\"keepalive\"}\n\n"
 )
 

@@ -30,6 +30,7 @@ type stream struct {
 	resp   *http.Response
 	reader *sse.Reader
 	pulse  *pulse
+	loneCR bool // of the last frame that passed
 	client *http.ResponseController
 
 	mu         sync.Mutex // held for every write to the client
@@ -38,6 +39,7 @@ type stream struct {
 	beaten     bool       // no more signs of life
 	lastSent   time.Time
 	deadlineAt time.Time // when the write deadline was last moved
+	open       bool      // the last frame does not end for all readers, see closing
 }
 
 // relayStream relays an answer that is an event stream.
@@ -75,6 +77,7 @@ func (s *stream) inspect(f sse.Frame) ([]byte, error) {
 		s.cancelAfter(s.cfg.DrainTimeout)
 		s.lastBeat()
 	}
+	s.loneCR = f.LoneCR
 	return f.Raw, nil
 }
 
@@ -94,6 +97,7 @@ func (s *stream) Relay(frames []byte, events int) error {
 	if events > 0 && s.firstAt.IsZero() {
 		s.firstAt = time.Now()
 	}
+	s.open = s.loneCR
 	s.route.m.events.Add(float64(events))
 	s.route.m.bytes.Add(float64(len(frames)))
 	return s.write(frames, events > 0)
@@ -148,15 +152,27 @@ func (s *stream) beat() (due time.Duration, more bool) {
 	case quiet < interval:
 		return interval - quiet, true
 	}
-	sign := ": keepalive\n\n"
+	// Without a blank line: openai-python takes each of those for an event, once
+	// an id has been seen.
+	sign := ": keepalive\n"
 	if s.codex {
 		sign = "data: {\"type\":\"keepalive\"}\n\n"
 	}
-	if err := s.write([]byte(sign), true); err != nil {
+	if err := s.write(append(s.closing(), sign...), true); err != nil {
 		s.cancel(errClientGone)
 		return 0, false
 	}
 	return interval, true
+}
+
+// closing is what comes before anything of turngate's own. Readers that know
+// only line feeds are still inside an event that ended in a bare carriage
+// return; to the others the blank lines mean nothing.
+func (s *stream) closing() []byte {
+	if s.open {
+		return []byte("\n\n")
+	}
+	return nil
 }
 
 // lastBeat ends the heartbeats: behind a terminal event nothing is added (S7).
@@ -268,7 +284,7 @@ func (s *stream) endWith(f *failure) {
 	if !s.begun {
 		s.begin()
 	}
-	if err := s.write(s.failureEvents(s.guard.Turn(), f), true); err != nil && f.refusal == nil {
+	if err := s.write(append(s.closing(), s.failureEvents(s.guard.Turn(), f)...), true); err != nil && f.refusal == nil {
 		s.outcome = outcomeClientGone
 	}
 }
