@@ -37,6 +37,9 @@ func commands(stdin io.Reader, stdout, stderr io.Writer) []command {
 		{"serve", "run the proxy", func(ctx context.Context, args []string) int {
 			return runServe(ctx, args, os.LookupEnv, stdout, stderr)
 		}},
+		{"check", "judge a recorded turn offline", func(_ context.Context, args []string) int {
+			return runCheck(args, stdin, stdout, stderr)
+		}},
 		{"mock", "serve recorded turns as an upstream", func(ctx context.Context, args []string) int {
 			ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 			defer stop()
