@@ -100,12 +100,12 @@ func (c *Catalog) schemasOf(id identity) (all []*Schema) {
 	return all
 }
 
-// inSomeNamespace reports whether a tool of this bare name is declared, whatever
-// its namespace.
+// inSomeNamespace reports whether a tool of this bare name is declared in a
+// namespace, whichever.
 func (c *Catalog) inSomeNamespace(name string) bool {
 	for _, p := range c.parts {
 		for id := range p.named {
-			if id.name == name {
+			if id.name == name && id.namespace != "" {
 				return true
 			}
 		}
