@@ -136,6 +136,9 @@ func (t *Turn) note(kind Kind, e *outline) {
 // noteRefused takes what a refused event says of the response, and nothing that
 // could be shown to the client.
 func (t *Turn) noteRefused(kind Kind, e *outline) {
+	if seen := t.ID; seen != "" {
+		defer func() { t.ID = seen }() // the id that the client knows
+	}
 	switch kind {
 	case KindLifecycle:
 		if r := e.response(); r != nil {
