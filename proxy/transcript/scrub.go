@@ -14,8 +14,7 @@ const minSecret = 6
 // secrets are texts that must not be written.
 type secrets [][]byte
 
-// add returns s with more texts, the longest first, so that one that is part of
-// another does not leave the rest of it behind.
+// add returns s with more texts, the longest first.
 func (s secrets) add(texts ...string) secrets {
 	for _, t := range texts {
 		if len(t) >= minSecret && !slices.ContainsFunc(s, func(b []byte) bool { return string(b) == t }) {
@@ -34,22 +33,28 @@ func (s secrets) longest() int {
 	return len(s[0])
 }
 
-// cover overwrites each secret in b with as many asterisks, so that all offsets
-// stay and JSON stays JSON.
-func (s secrets) cover(b []byte) {
+// cover writes to out, which is as long as text, an asterisk for each byte of a
+// secret in text: so all offsets stay, and JSON stays JSON.
+func (s secrets) cover(out, text []byte) {
 	for _, secret := range s {
-		for at := 0; ; {
-			i := bytes.Index(b[at:], secret)
+		for at := 0; ; at++ { // they may overlap
+			i := bytes.Index(text[at:], secret)
 			if i < 0 {
 				break
 			}
 			at += i
 			for j := range secret {
-				b[at+j] = '*'
+				out[at+j] = '*'
 			}
-			at += len(secret)
 		}
 	}
+}
+
+// covered returns text without the secrets.
+func (s secrets) covered(text []byte) []byte {
+	out := bytes.Clone(text)
+	s.cover(out, text)
+	return out
 }
 
 // scrubber is a writer that covers secrets, those that come in pieces included:
@@ -57,14 +62,16 @@ func (s secrets) cover(b []byte) {
 type scrubber struct {
 	dst     io.Writer
 	secrets secrets
-	held    []byte
+	text    []byte // held back, as it came: what is covered could begin another
+	out     []byte // the same, covered
 }
 
 // Write takes all of p. What it returns is an error of an earlier or of this
 // write downstream.
 func (s *scrubber) Write(p []byte) (int, error) {
-	s.held = append(s.held, p...)
-	s.secrets.cover(s.held)
+	s.text = append(s.text, p...)
+	s.out = append(s.out, p...)
+	s.secrets.cover(s.out, s.text)
 	return len(p), s.release(max(s.secrets.longest()-1, 0))
 }
 
@@ -73,11 +80,12 @@ func (s *scrubber) flush() error { return s.release(0) }
 
 // release writes all but the last keep bytes.
 func (s *scrubber) release(keep int) error {
-	n := len(s.held) - keep
+	n := len(s.out) - keep
 	if n <= 0 {
 		return nil
 	}
-	_, err := s.dst.Write(s.held[:n])
-	s.held = append(s.held[:0], s.held[n:]...)
+	_, err := s.dst.Write(s.out[:n])
+	s.text = append(s.text[:0], s.text[n:]...)
+	s.out = append(s.out[:0], s.out[n:]...)
 	return err
 }

@@ -138,9 +138,8 @@ type output struct {
 
 // file writes a whole file.
 func (o *output) file(name string, data []byte) error {
-	o.secrets.cover(data)
 	o.size += int64(len(data))
-	return os.WriteFile(filepath.Join(o.dir, name), data, 0o600)
+	return os.WriteFile(filepath.Join(o.dir, name), o.secrets.covered(data), 0o600)
 }
 
 // arrive appends to the upstream's answer and to its index.
