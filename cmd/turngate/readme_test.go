@@ -68,7 +68,7 @@ func TestReadmeBlocks(t *testing.T) {
 		got = append(got, m[1])
 	}
 	slices.Sort(got)
-	want := []string{"go", "js", "json", "sh", "sh", "sh", "sh", "sh", "sh", "toml", "toml", "yaml"}
+	want := []string{"go", "js", "json", "sh", "sh", "sh", "sh", "sh", "sh", "sh", "toml", "toml", "yaml"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("blocks of the README (-tested +there); test the new one:\n%s", diff)
 	}
@@ -148,14 +148,16 @@ func (sh *readmeShell) wantTarget(t *testing.T, target string) {
 }
 
 // turngate runs the binary as the README does, but on free ports. A server must
-// say that it is ready, and end well when it is told to.
+// say that it is ready, and end well when it is told to; a check must refuse.
 func (sh *readmeShell) turngate(t *testing.T, line string, args []string) {
 	t.Helper()
-	dir, want, serves := sh.dir, "turngate listening on http://", true
+	dir, want, serves, code := sh.dir, "turngate listening on http://", true, 0
 	flags := []string{"--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"}
 	switch {
 	case args[0] == "mock":
 		dir, want, flags = "../..", "turngate mock listening on http://", flags[:2]
+	case args[0] == "check":
+		dir, want, flags, serves, code = "../..", "refuse undeclared_tool_call", nil, false, 1
 	case slices.Contains(args, "--check-config"):
 		want, serves = "the configuration is good\n", false
 	}
@@ -174,12 +176,15 @@ func (sh *readmeShell) turngate(t *testing.T, line string, args []string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	first, _ := bufio.NewReader(stdout).ReadString('\n')
+	out := bufio.NewReader(stdout)
+	first, _ := out.ReadString('\n')
 	if serves {
 		cancel()
 	}
-	if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != 0 {
-		t.Errorf("%s: %v\n%s", line, err, &stderr)
+	_, _ = io.Copy(io.Discard, out)
+	_ = cmd.Wait() // the exit code says it
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		t.Errorf("%s: exit code %d, want %d\n%s", line, got, code, &stderr)
 	}
 	if !strings.HasPrefix(first, want) {
 		t.Errorf("%s: says %q\n%s", line, first, &stderr)
