@@ -39,8 +39,7 @@ func (g *Guard) judgeArguments(typ string, id identity, m *itemReadings, mode Mo
 	for _, v := range values {
 		// The same arguments come up to three times: as their own end, in the
 		// finished item, and in the snapshot.
-		seen := g.seenArguments(id, v)
-		if seen {
+		if g.seenArguments(id, m[keyCallID].first(), v) {
 			continue
 		}
 		verdict := g.verdict(schemas, v)
@@ -58,10 +57,10 @@ func (g *Guard) judgeArguments(typ string, id identity, m *itemReadings, mode Mo
 
 // seenArguments reports whether a call was judged by these arguments before, and
 // was let pass.
-func (g *Guard) seenArguments(id identity, v gjson.Result) bool {
+func (g *Guard) seenArguments(id identity, callID string, v gjson.Result) bool {
 	var h maphash.Hash
 	h.SetSeed(g.opt.Tools.seed)
-	for _, s := range []string{id.namespace, "\x00", id.name, "\x00", v.Raw} {
+	for _, s := range []string{id.namespace, "\x00", id.name, "\x00", callID, "\x00", v.Raw} {
 		h.WriteString(s)
 	}
 	key := h.Sum64()

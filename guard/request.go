@@ -21,6 +21,9 @@ type Request struct {
 	Store              jsontext.Value
 	Background         jsontext.Value
 	Include            jsontext.Value
+
+	// References is false if no item of the input can be an item_reference.
+	References bool
 }
 
 // RequestError says what is wrong with a request body, in words for the caller.
@@ -149,10 +152,13 @@ func (r *requestReader) declare(c *Catalog, raw []byte, read func(*requestReader
 	d.keep(r.known)
 	c.add(d)
 	if r.known != nil {
-		r.known.lists.put(bytes.Clone(raw), d)
+		r.known.lists.put(bytes.Clone(raw), d, in.count*toolSize)
 	}
 	return r.within(c)
 }
+
+// toolSize is about what a tool takes in the maps of its declarations.
+const toolSize = 256
 
 // within reports too many tools.
 func (r *requestReader) within(c *Catalog) error {
@@ -173,6 +179,7 @@ func (r *requestReader) input() error {
 		var seen duplicates
 		var typ, label string
 		var tools jsontext.Value
+		bare := true // has nothing but a type and an id
 		err := r.members(func(key []byte) error {
 			if err := r.once(&seen, key, itemKeys[:]); err != nil {
 				return err
@@ -180,13 +187,19 @@ func (r *requestReader) input() error {
 			switch string(key) {
 			case "type":
 				return r.string(&typ)
+			case "id":
+				return r.skip()
 			case "server_label":
+				bare = false
 				return r.string(&label)
 			case "tools":
+				bare = false
 				return r.value(&tools, r.skip)
 			}
+			bare = false
 			return r.skip()
 		})
+		r.req.References = r.req.References || typ == "item_reference" || bare && typ == ""
 		if err != nil || tools == nil {
 			return err
 		}

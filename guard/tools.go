@@ -47,7 +47,7 @@ func (t *Tools) schema(raw []byte) *Schema {
 		return k
 	}
 	k := &Schema{raw: bytes.Clone(raw)}
-	t.schemas.put(k.raw, k)
+	t.schemas.put(k.raw, k, 0)
 	return k
 }
 
@@ -81,6 +81,7 @@ type entry[V any] struct {
 	key   uint64
 	bytes []byte
 	value V
+	size  int
 }
 
 func (k *known[V]) init(limit int) {
@@ -99,20 +100,20 @@ func (k *known[V]) get(b []byte) (v V, ok bool) {
 	return e.Value.(*entry[V]).value, true
 }
 
-// put keeps v under b, which must not change any more. Of two with one key the
-// first stays.
-func (k *known[V]) put(b []byte, v V) {
+// put keeps v, of extra bytes, under b, which must not change any more. Of two
+// with one key the first stays.
+func (k *known[V]) put(b []byte, v V, extra int) {
 	key := maphash.Bytes(k.seed, b)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, ok := k.byKey[key]; ok || len(b) > k.limit {
+	if _, ok := k.byKey[key]; ok || len(b)+extra > k.limit {
 		return
 	}
-	k.byKey[key] = k.order.PushFront(&entry[V]{key, b, v})
-	k.size += len(b)
+	k.byKey[key] = k.order.PushFront(&entry[V]{key, b, v, len(b) + extra})
+	k.size += len(b) + extra
 	for k.size > k.limit {
 		old := k.order.Remove(k.order.Back()).(*entry[V])
 		delete(k.byKey, old.key)
-		k.size -= len(old.bytes)
+		k.size -= old.size
 	}
 }
