@@ -109,6 +109,7 @@ func TestCodex(t *testing.T) {
 	t.Run("silent upstream", func(t *testing.T) { codexSilence(t, bin) })
 	t.Run("errors", func(t *testing.T) { codexErrors(t, bin) })
 	t.Run("upgrade", func(t *testing.T) { codexUpgrade(t, bin) })
+	t.Run("client keys", func(t *testing.T) { codexClientKeys(t, bin) })
 }
 
 // codexUndeclared has the upstream call exec_command, which the lite model
