@@ -60,7 +60,10 @@ func New(catalog *Catalog, opt Options) *Guard {
 		catalog: catalog, opt: opt, active: opt.Undeclared != Off && !catalog.StandsDown(),
 		turn: Turn{LastSequence: -1},
 	}
-	g.looks = g.active || opt.Tools != nil && !catalog.StandsDown() && (opt.Arguments != Off || opt.Approvals != Off)
+	// G8 is about the undeclared rule only. A request that stands down can still
+	// get calls of tools that the upstream knows: from a search for tools, or from
+	// a prompt that it keeps.
+	g.looks = g.active || opt.Tools != nil && (opt.Arguments != Off || opt.Approvals != Off)
 	return g
 }
 

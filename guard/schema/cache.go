@@ -41,6 +41,13 @@ func NewCache(limit int64) *Cache {
 	return &Cache{limit: limit}
 }
 
+// Len returns how many schemas the cache remembers, rejected ones included.
+func (c *Cache) Len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.entries)
+}
+
 // get returns the compiled form of a schema.
 func (c *Cache) get(schema []byte) *compiled {
 	e := c.entry(sha256.Sum256(schema))
