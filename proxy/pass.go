@@ -32,8 +32,8 @@ func (p *Proxy) servePassed(ex *exchange, to target) {
 	resp, f := ex.roundTrip(r, req, cancel)
 	body.release()
 	if f != nil {
-		ex.log.Warn("request failed", "request_id", ex.id, "upstream", r.Name, "error", f.code, "cause", f.cause)
-		if ex.r.Context().Err() == nil {
+		if ex.r.Context().Err() == nil { // else it is the client who went away
+			ex.log.Warn("request failed", "request_id", ex.id, "upstream", r.Name, "error", f.code, "cause", f.cause)
 			ex.fail(f)
 		}
 		return
