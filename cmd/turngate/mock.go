@@ -20,9 +20,13 @@ const mockUsage = `usage: turngate mock [flags] PATH...
 
 Serves recorded turns as an upstream. A PATH is a file, or a folder whose .sse
 and .json files are taken in the order of their names: an .sse file is streamed
-as it is, a .json file is a JSON answer. The file whose name, without ending, is
-the request's model answers; if there is none, the files are served in order,
-and the last one repeats. Each request is named on stderr.
+as it is, a .json file is a JSON answer. Or it is a turn that "turngate serve
+--record" has kept, or a folder of those: it is answered with the status, the
+headers, the bytes and the end that the upstream's answer had.
+
+The file whose name, without ending, is the request's model answers, or the turn
+that was recorded for that model; if there is none, all are served in order, and
+the last one repeats. Each request is named on stderr.
 
 flags:
 `
@@ -33,6 +37,7 @@ type mockOptions struct {
 	record string
 	paths  []string
 	knobs  mock.Turn // every turn is sent like this one
+	paced  bool      // recorded turns are sent at their own pace
 }
 
 // runMock is the command "turngate mock": it serves until ctx ends.
@@ -109,7 +114,7 @@ func parseMock(args []string, stdout io.Writer) (mockOptions, error) {
 	fs.SetOutput(io.Discard) // errors are shown by the caller, once
 	fs.StringVar(&o.listen, "listen", "127.0.0.1:8788", "`ADDR` where to listen; port 0 picks one")
 	fs.IntVar(&o.knobs.Chunk, "chunk", 0, "`N` bytes per write; 0 is an event a write")
-	fs.DurationVar(&o.knobs.Interval, "interval", 0, "`D` between events")
+	fs.Func("interval", "`D` between events, or \"recorded\": recorded turns come in the pieces and with the pauses that they had", o.interval)
 	fs.Func("cut", "`N` bytes after which the answer ends cleanly", o.fault(mock.Cut))
 	fs.Func("reset", "`N` bytes after which the connection is reset", o.fault(mock.Reset))
 	fs.Func("stall", "`N` bytes after which nothing more comes", o.fault(mock.Stall))
@@ -131,10 +136,23 @@ func parseMock(args []string, stdout io.Writer) (mockOptions, error) {
 	if s := o.knobs.Status; s != 0 && (s < 200 || s > 599) {
 		return o, fmt.Errorf("--status %d is not between 200 and 599", s)
 	}
-	if o.knobs.Chunk < 0 || o.knobs.Interval < 0 {
-		return o, errors.New("--chunk and --interval cannot be negative")
+	if o.knobs.Chunk < 0 {
+		return o, errors.New("--chunk cannot be negative")
 	}
 	return o, nil
+}
+
+// interval sets --interval.
+func (o *mockOptions) interval(s string) error {
+	if o.paced = s == "recorded"; o.paced {
+		return nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return errors.New("not a duration such as 20ms, nor \"recorded\"")
+	}
+	o.knobs.Interval = d
+	return nil
 }
 
 // fault returns the setter of a flag that makes every turn go wrong.
@@ -152,10 +170,20 @@ func (o *mockOptions) fault(f mock.Fault) func(string) error {
 	}
 }
 
-// apply gives t the knobs of the command line.
+// apply gives t the knobs of the command line; those that were not given leave a
+// recorded turn as it was.
 func (o *mockOptions) apply(t *mock.Turn) {
 	k := o.knobs
-	t.Chunk, t.Interval, t.Status, t.Fault, t.At = k.Chunk, k.Interval, k.Status, k.Fault, k.At
+	t.Chunk, t.Interval = k.Chunk, k.Interval
+	if !o.paced {
+		t.Arrivals = nil
+	}
+	if k.Status != 0 {
+		t.Status = k.Status
+	}
+	if k.Fault != mock.None {
+		t.Fault, t.At = k.Fault, k.At
+	}
 	if k.ContentType != "" {
 		t.ContentType = k.ContentType
 	}

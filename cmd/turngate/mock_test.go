@@ -193,6 +193,8 @@ func TestMockUsage(t *testing.T) {
 		{[]string{"--cut", "1", "--stall", "2", "x"}, exitUsage, "not beside --cut"},
 		{[]string{"--status", "99", "x"}, exitUsage, "--status 99"},
 		{[]string{"--chunk", "-1", "x"}, exitUsage, "negative"},
+		{[]string{"--interval", "-1s", "x"}, exitUsage, "not a duration"},
+		{[]string{t.TempDir()}, exitUsage, "no recorded turn"},
 		{[]string{"--listen", "127.0.0.1:x", "mock_test.go"}, exitFailed, "unknown port"},
 	} {
 		var out bytes.Buffer

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"turngate/proxy/mock"
+	"turngate/proxy/transcript"
 )
 
 // keeper writes what a mock upstream received into a folder: NNNN.request.json
@@ -42,7 +41,7 @@ func (k *keeper) write(r mock.Request) error {
 		Query   string      `json:"query,omitempty"`
 		Headers http.Header `json:"headers"`
 		Turn    string      `json:"turn"`
-	}{r.Method, r.Path, cleanQuery(r.Query), cleanHeader(r.Header), r.Turn}, "", "  ")
+	}{r.Method, r.Path, transcript.CleanQuery(r.Query), transcript.CleanHeader(r.Header), r.Turn}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -74,41 +73,4 @@ func createFile(path string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	return errors.Join(err, f.Close())
-}
-
-// cleanHeader returns a copy of h without what could be a credential.
-func cleanHeader(h http.Header) http.Header {
-	clean := make(http.Header, len(h))
-	for name, values := range h {
-		if !secretName(name) {
-			clean[name] = values
-		}
-	}
-	return clean
-}
-
-// cleanQuery returns the query without what could be a credential.
-func cleanQuery(raw string) string {
-	values, err := url.ParseQuery(raw)
-	if err != nil {
-		return ""
-	}
-	for name := range values {
-		if secretName(name) {
-			delete(values, name)
-		}
-	}
-	return values.Encode()
-}
-
-// secretName reports whether a header or query parameter of this name could
-// hold a credential. It errs on the side of yes.
-func secretName(name string) bool {
-	name = strings.ToLower(name)
-	for _, part := range []string{"auth", "cookie", "key", "token", "secret", "password", "signature", "account"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
 }

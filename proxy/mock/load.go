@@ -7,14 +7,23 @@ import (
 	"strings"
 )
 
-// Load reads turns from files: each path is a file, or a folder whose .sse and
-// .json files are taken in the order of their names. A turn's name is its file's
-// without the ending. An .sse file is sent as text/event-stream and a .json file
-// as application/json; for a file of another ending, named by itself, the first
-// byte decides.
+// Load reads turns from files: each path is a file, a folder whose .sse and
+// .json files are taken in the order of their names, a recorded turn, or a folder
+// of those, the oldest first. A turn's name is its file's without the ending, or
+// the model of a recorded request. An .sse file is sent as text/event-stream and
+// a .json file as application/json; for a file of another ending, named by
+// itself, the first byte decides.
 func Load(paths ...string) ([]Turn, error) {
 	var turns []Turn
 	for _, path := range paths {
+		recorded, err := loadRecorded(path)
+		if err != nil {
+			return nil, err
+		}
+		if len(recorded) > 0 {
+			turns = append(turns, recorded...)
+			continue
+		}
 		files, err := turnFiles(path)
 		if err != nil {
 			return nil, err
@@ -66,7 +75,7 @@ func turnFiles(path string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("no .sse or .json file in %s", path)
+		return nil, fmt.Errorf("no .sse or .json file, and no recorded turn, in %s", path)
 	}
 	return files, nil
 }

@@ -26,7 +26,7 @@ func (t Turn) play(w http.ResponseWriter, r *http.Request) outcome {
 	if t.Fault != None && t.At >= 0 {
 		at = min(t.At, len(t.Body))
 	}
-	p := pacer{w: w, flush: rc.Flush, ctx: r.Context(), chunk: t.Chunk, interval: t.Interval}
+	p := pacer{w: w, flush: rc.Flush, ctx: r.Context(), chunk: t.Chunk, interval: t.Interval, arrivals: t.Arrivals}
 	if !p.send(t.Body[:at]) {
 		return outcomeGone
 	}
@@ -90,16 +90,23 @@ type pacer struct {
 	chunk    int
 	interval time.Duration
 	started  bool // an event was begun, so the next one waits
+
+	arrivals []Arrival // of what is still to be sent
+	sent     int
+	due      time.Duration // when the last piece was
 }
 
 // send writes body and reports whether the client is still there.
 func (p *pacer) send(body []byte) bool {
+	if len(p.arrivals) > 0 {
+		return p.arrive(body)
+	}
 	if p.chunk > 0 && p.interval == 0 {
 		return p.pieces(body) // chunks may then span events
 	}
 	for len(body) > 0 {
 		n := eventLen(body)
-		if p.started && p.interval > 0 && !p.wait() {
+		if p.started && p.interval > 0 && !p.wait(p.interval) {
 			return false
 		}
 		p.started = true
@@ -129,9 +136,34 @@ func (p *pacer) pieces(b []byte) bool {
 	return true
 }
 
-// wait lets the interval pass and reports whether the client is still there.
-func (p *pacer) wait() bool {
-	timer := time.NewTimer(p.interval)
+// arrive writes body in the pieces in which it arrived once, with the pauses
+// that were between them.
+func (p *pacer) arrive(body []byte) bool {
+	for len(body) > 0 {
+		if len(p.arrivals) > 0 && p.arrivals[0].Offset <= p.sent {
+			pause := p.arrivals[0].At - p.due
+			if p.sent > 0 && pause > 0 && !p.wait(pause) {
+				return false
+			}
+			p.due, p.arrivals = p.arrivals[0].At, p.arrivals[1:]
+			continue
+		}
+		n := len(body)
+		if len(p.arrivals) > 0 {
+			n = min(n, p.arrivals[0].Offset-p.sent)
+		}
+		if !p.pieces(body[:n]) {
+			return false
+		}
+		p.sent += n
+		body = body[n:]
+	}
+	return true
+}
+
+// wait lets d pass and reports whether the client is still there.
+func (p *pacer) wait(d time.Duration) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

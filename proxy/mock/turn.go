@@ -32,6 +32,9 @@ type Turn struct {
 	Chunk int
 	// Interval passes before every event but the first.
 	Interval time.Duration
+	// Arrivals, if not empty, are the pieces in which the body is sent instead,
+	// and when, the first at once. They begin at offset 0 and ascend.
+	Arrivals []Arrival
 
 	// Fault happens after At bytes of the body, or at its end if that comes
 	// first. A negative At is before the response's head, where nothing can be
@@ -40,6 +43,12 @@ type Turn struct {
 	At    int
 	// Resume, if not nil, ends a Stall when it is closed: the rest is then sent.
 	Resume <-chan struct{}
+}
+
+// Arrival is when the piece of a body is sent that begins at Offset.
+type Arrival struct {
+	Offset int
+	At     time.Duration
 }
 
 // NoContentType as a turn's ContentType sends no such header.
