@@ -76,6 +76,7 @@ type carried struct {
 	askStream bool
 	turn      mock.Turn
 	before    []byte // of the body, up to the event that carries the call
+	opening   string // what may be before the failure
 	closing   string
 	json      bool
 }
@@ -114,7 +115,7 @@ func streamCases(c called, via carrier, declared bool) []carried {
 			}
 			cases = append(cases, carried{
 				name: f.name + "/" + ct, call: c, declared: declared, askStream: (i+j+len(via.name))%2 == 0,
-				turn: mock.Turn{Body: body, ContentType: ct, Chunk: len(body)}, before: before, closing: f.closing,
+				turn: mock.Turn{Body: body, ContentType: ct, Chunk: len(body)}, before: before, opening: f.opening, closing: f.closing,
 			})
 		}
 	}
@@ -221,7 +222,7 @@ func (c carried) problem(got answer) string {
 	case got.status != 200:
 		return "status is not 200"
 	}
-	tail, ok := bytes.CutPrefix(got.body, c.before)
+	tail, ok := bytes.CutPrefix(got.body, append(bytes.Clone(c.before), c.opening...))
 	if !ok {
 		return "what came before the call is not verbatim"
 	}

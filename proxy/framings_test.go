@@ -19,6 +19,9 @@ type framing struct {
 	write func(events []event) []byte
 	// closing is what the client gets behind a stream that passes (S7).
 	closing string
+	// opening is what comes before the proxy's own words, for readers that know
+	// only line feeds.
+	opening string
 }
 
 // framings are the ways of G12.
@@ -40,7 +43,7 @@ func framings() []framing {
 	return []framing{
 		{name: "LF", write: lf},
 		{name: "CRLF", write: replaced("\r\n")},
-		{name: "CR", write: replaced("\r")},
+		{name: "CR", opening: "\n\n", write: replaced("\r")},
 		{name: "BOM", write: func(events []event) []byte { return append([]byte("\xEF\xBB\xBF"), lf(events)...) }},
 		{name: "several data lines", write: each(func(e event) string {
 			return "event: " + e.typ + "\ndata: " + strings.ReplaceAll(e.data, `,"`, ",\ndata: \"") + "\n\n"

@@ -104,6 +104,11 @@ func TestS9aHeartbeat(t *testing.T) {
 		want:  created + completed + ": late\n\n",
 		codex: created + completed + ": late\n\n",
 	}, {
+		name: "behind a bare carriage return", heartbeat: 15 * time.Second,
+		steps: []step{{0, strings.ReplaceAll(created, "\n", "\r")}, {40 * time.Second, delta}, {0, completed}},
+		want:  strings.ReplaceAll(created, "\n", "\r") + "\n\n" + comment + comment + delta + completed,
+		codex: strings.ReplaceAll(created, "\n", "\r") + "\n\n" + keepalive + keepalive + delta + completed,
+	}, {
 		name: "turned off", heartbeat: 0,
 		steps: []step{{0, created}, {100 * time.Second, delta}, {0, completed}},
 		want:  created + delta + completed,
