@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"turngate/guard"
 	"turngate/proxy/mock"
 )
 
@@ -79,6 +81,7 @@ type carried struct {
 	opening   string // what may be before the failure
 	closing   string
 	json      bool
+	reason    string // of the refusal; "" is undeclared_tool_call
 }
 
 var contentTypes = []string{"text/event-stream", "text/plain", "application/json", mock.NoContentType}
@@ -139,32 +142,55 @@ func jsonCases(c called, declared bool) []carried {
 	return cases
 }
 
-// TestG11CarriersG12Framings crosses every carrier with every item type, framing,
-// content type and both transports: the same verdict everywhere, and nothing of
-// a refused call's arguments in the client's bytes.
-func TestG11CarriersG12Framings(t *testing.T) {
-	var mu sync.RWMutex
-	turns := map[string]mock.Turn{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.RLock()
-		turn := turns[r.URL.Query().Get("case")]
-		mu.RUnlock()
-		mock.New(turn).ServeHTTP(w, r)
+// tableRig is a rig for many turns side by side.
+type tableRig struct {
+	*rig
+	mu    sync.RWMutex
+	turns map[string]mock.Turn
+}
+
+func newTableRig(t *testing.T, configure func(*Config)) *tableRig {
+	t.Helper()
+	r := &tableRig{turns: map[string]mock.Turn{}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		r.mu.RLock()
+		turn := r.turns[req.URL.Query().Get("case")]
+		r.mu.RUnlock()
+		mock.New(turn).ServeHTTP(w, req)
 	}))
 	t.Cleanup(server.Close)
 	base, err := url.Parse(server.URL + "/v1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rig := newRig(t, func(c *Config) { c.Upstreams[0].BaseURL = base })
+	r.rig = newRig(t, func(c *Config) {
+		c.Upstreams[0].BaseURL = base
+		if configure != nil {
+			configure(c)
+		}
+	})
+	return r
+}
 
+// play sends a request that the upstream answers with turn.
+func (r *tableRig) play(turn mock.Turn, request []byte) answer {
+	r.Helper()
+	r.mu.Lock()
+	id := strconv.Itoa(len(r.turns))
+	r.turns[id] = turn
+	r.mu.Unlock()
+	return r.do(http.MethodPost, "/responses?case="+id, request, nil)
+}
+
+// TestG11CarriersG12Framings crosses every carrier with every item type, framing,
+// content type and both transports: the same verdict everywhere, and nothing of
+// a refused call's arguments in the client's bytes.
+func TestG11CarriersG12Framings(t *testing.T) {
+	rig := newTableRig(t, nil)
 	var count, refused atomic.Int64
 	run := func(t *testing.T, c carried) {
-		id := strconv.FormatInt(count.Add(1), 10)
-		mu.Lock()
-		turns[id] = c.turn
-		mu.Unlock()
-		got := rig.do(http.MethodPost, "/responses?case="+id, requestFor(c.call, c.declared, c.askStream), nil)
+		count.Add(1)
+		got := rig.play(c.turn, requestFor(c.call, c.declared, c.askStream))
 		if !c.declared {
 			refused.Add(1)
 		}
@@ -251,7 +277,7 @@ func (c carried) problemJSON(got answer) string {
 }
 
 func (c carried) problemError(e gjson.Result) string {
-	if e.Get("code").String() != "undeclared_tool_call" || e.Get("refusal.item_type").String() != c.call.itemType() {
+	if e.Get("code").String() != cmp.Or(c.reason, guard.UndeclaredToolCall) || e.Get("refusal.item_type").String() != c.call.itemType() {
 		return "the error does not name the call"
 	}
 	return ""
