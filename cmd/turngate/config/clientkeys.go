@@ -64,7 +64,7 @@ func clientKeyHash(s string) (hash [sha256.Size]byte, hashed bool, err error) {
 	if len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
 		b, err := hex.DecodeString(s[len(prefix):])
 		if err != nil || len(b) != len(hash) {
-			return hash, true, errors.New("needs 64 hexadecimal digits behind sha256:")
+			return hash, true, errors.New("is not sha256: and 64 hexadecimal digits")
 		}
 		return [sha256.Size]byte(b), true, nil
 	}

@@ -59,9 +59,9 @@ func TestClientKeyFaults(t *testing.T) {
 				`FILE:4: a client's name may hold letters, digits, dots, dashes and underscores only`,
 				`FILE:6: a client's key may hold letters, digits and -._~+/= only`,
 				`FILE:7: the key is that of line 4`,
-				`FILE:8: a client's key needs 64 hexadecimal digits behind sha256:`,
+				`FILE:8: a client's key is not sha256: and 64 hexadecimal digits`,
 				`FILE:9: a client's key may hold letters, digits and -._~+/= only`,
-				`FILE:10: a client's key needs 64 hexadecimal digits behind sha256:`,
+				`FILE:10: a client's key is not sha256: and 64 hexadecimal digits`,
 			},
 		},
 		"the hash of another's key": {
