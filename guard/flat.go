@@ -11,75 +11,101 @@ type flat struct {
 	sequenced bool
 }
 
-// prefix remembers how the last flat event began, up to the value of its
-// "delta", and what it said by then. The deltas of one item begin with the same
-// bytes, and the same bytes mean the same.
-type prefix struct {
-	bytes [256]byte
-	n     int
-	flat  flat // typ lies in bytes
-}
-
 // readFlat reads an event of that shape; ok is false for any other, and for one
 // with a key that can have to do with a call or an end: those are looked at
 // more closely. In what it takes no reader can see an item, a snapshot or a
 // name: there is no nesting, no escaped or folded key, and one type. last is
-// what the event before left, and is kept up to date.
-func readFlat(data []byte, last *prefix) (e flat, ok bool) {
+// what earlier events left, and is kept up to date.
+func readFlat(data []byte, last *template) (e flat, ok bool) {
+	if m, ok := last.match(data); ok {
+		return m, true
+	}
 	s := scanner{b: data}
-	if last.n > 0 && bytes.HasPrefix(data, last.bytes[:last.n]) {
-		s.i, e = last.n, last.flat
+	last.begin()
+	for first := true; ; first = false {
+		if first && !s.take('{') || !first && !s.take(',') {
+			break
+		}
+		key, ok := s.key()
+		if !ok {
+			return e, false
+		}
+		s.peek()
+		from := s.i
+		value, ok := s.scalar()
+		if !ok || !e.member(key, value) {
+			return e, false
+		}
+		switch string(key) {
+		case "sequence_number", "delta", "obfuscation":
+			last.variable(from, s.i, key[0] == 's')
+		}
+	}
+	if !s.take('}') || !s.end() || e.typ == nil {
+		return e, false
+	}
+	last.keep(data, e)
+	return e, true
+}
+
+// template is a flat event that was read before, and where its values lie that
+// change from one delta of an item to the next. An event that has the same
+// bytes around such values is as flat, and says the same.
+type template struct {
+	bytes     [512]byte
+	n         int // 0: there is none
+	variables [4]variable
+	count     int
+	flat      flat // typ lies in bytes
+}
+
+type variable struct {
+	from, to int
+	sequence bool
+}
+
+func (t *template) begin() { t.n, t.count = 0, 0 }
+
+func (t *template) variable(from, to int, sequence bool) {
+	if t.count < len(t.variables) {
+		t.variables[t.count] = variable{from, to, sequence}
+		t.count++
+	}
+}
+
+// keep makes t the template of what was read from data.
+func (t *template) keep(data []byte, e flat) {
+	if len(data) > len(t.bytes) {
+		return
+	}
+	t.n = copy(t.bytes[:], data)
+	at := bytes.Index(t.bytes[:t.n], e.typ)
+	t.flat = flat{typ: t.bytes[at : at+len(e.typ)]}
+}
+
+// match reads data by the template.
+func (t *template) match(data []byte) (e flat, ok bool) {
+	if t.n == 0 {
+		return e, false
+	}
+	e = t.flat
+	s := scanner{b: data}
+	at := 0
+	for _, v := range t.variables[:t.count] {
+		if !bytes.HasPrefix(data[s.i:], t.bytes[at:v.from]) {
+			return e, false
+		}
+		s.i += v.from - at
+		from := s.i
 		if _, ok := s.scalar(); !ok {
 			return e, false
 		}
-	} else if !e.begin(&s, last) {
-		return e, false
+		if v.sequence {
+			e.sequence, e.sequenced = readCount(data[from:s.i])
+		}
+		at = v.to
 	}
-	for s.take(',') {
-		key, ok := s.key()
-		if !ok {
-			return e, false
-		}
-		value, ok := s.scalar()
-		if !ok || !e.member(key, value) {
-			return e, false
-		}
-	}
-	return e, s.take('}') && s.end() && e.typ != nil
-}
-
-// begin reads the members up to and with "delta", or all if there is none.
-func (e *flat) begin(s *scanner, last *prefix) bool {
-	for first := true; ; first = false {
-		if first && !s.take('{') || !first && !s.take(',') {
-			return !first
-		}
-		key, ok := s.key()
-		if !ok {
-			return false
-		}
-		if string(key) == "delta" && e.typ != nil {
-			e.remember(s, last)
-			_, ok := s.scalar()
-			return ok
-		}
-		value, ok := s.scalar()
-		if !ok || !e.member(key, value) {
-			return false
-		}
-	}
-}
-
-// remember keeps what was read so far.
-func (e *flat) remember(s *scanner, last *prefix) {
-	last.n = 0
-	if s.i > len(last.bytes) {
-		return
-	}
-	last.n = copy(last.bytes[:], s.b[:s.i])
-	last.flat = *e
-	at := bytes.Index(last.bytes[:last.n], e.typ)
-	last.flat.typ = last.bytes[at : at+len(e.typ)]
+	return e, bytes.Equal(data[s.i:], t.bytes[at:t.n])
 }
 
 // key consumes a plain key and its colon: lower-case ASCII letters, digits and

@@ -24,7 +24,7 @@ func FuzzFlat(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, before, data []byte) {
-		var fresh, warm prefix
+		var fresh, warm template
 		want, wantOK := readFlat(data, &fresh)
 		readFlat(before, &warm)
 		got, ok := readFlat(data, &warm)

@@ -50,7 +50,7 @@ type Guard struct {
 	current *snapshot           // of what was inspected last, see Snapshot
 	data    []byte              // from which it was read
 	judged  map[uint64]struct{} // arguments that passed
-	last    prefix              // of the last flat event
+	last    template            // of flat events
 }
 
 // New returns the guard of a turn whose request declared catalog. The guard
