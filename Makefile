@@ -6,7 +6,7 @@ FUZZTIME ?= 10s
 FUZZTIME_LONG ?= 10m
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 
-.PHONY: build test race demo bench full lint fuzz fuzz-long e2e docs release ci clean
+.PHONY: build test race demo bench full lint fixtures-check fuzz fuzz-long e2e docs release ci clean
 
 build: ## the binary, for this machine
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/turngate ./cmd/turngate
@@ -25,6 +25,9 @@ bench: ## benchmarks
 
 lint: ## formatting, vet and staticcheck
 	.ci/lint
+
+fixtures-check: ## rules that no fixture and no test names
+	$(GO) run ./cmd/fixturescheck
 
 fuzz: ## each fuzz target for a short time
 	.ci/fuzz $(FUZZTIME)

@@ -18,7 +18,7 @@ func codexClients() map[string]map[string]string {
 	}
 }
 
-// TestFaults is the table of rules E2, E3, E3a and E3b: what each kind of client
+// TestFaults is the table of rules E2, E3, E3a, E3b, E4 and E6: what each kind of client
 // is told of each fault, and what the operator sees of it.
 func TestFaults(t *testing.T) {
 	every := map[string]bool{"invalid_json": true, "K-B6 port closed": true, "E3a 401": true, "K-X8 503": true}

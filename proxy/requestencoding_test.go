@@ -40,7 +40,7 @@ func encode(t *testing.T, encoding string, b []byte) []byte {
 }
 
 // TestKH2EncodedRequests reads what Codex with an OpenAI login sends: the
-// upstream gets it decoded, and the guard knows its tools.
+// upstream gets it decoded, and the guard knows its tools (O5).
 func TestKH2EncodedRequests(t *testing.T) {
 	declared := new(mock.Stream).Created().Call(0, mock.FC("read_file", `{"path":"a"}`)).Completed()
 	body := requestBody(t, "one-tool", true)

@@ -7,6 +7,7 @@ import (
 	"turngate/replay"
 )
 
+// TestCheckCalls looks for calls and outputs without each other (R7).
 func TestCheckCalls(t *testing.T) {
 	tests := []struct{ name, output, input, message string }{
 		{"answered", `[{"type":"function_call","call_id":"c"}]`, `[{"type":"function_call_output","call_id":"c"}]`, ""},

@@ -52,6 +52,7 @@ func user(text string) string {
 	return `{"type":"message","role":"user","content":[{"type":"input_text","text":"` + text + `"}]}`
 }
 
+// TestExpand joins chains to new input (R1, R4).
 func TestExpand(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -110,6 +111,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
+// TestExpandErrors names what cannot be expanded (R4a, R6).
 func TestExpandErrors(t *testing.T) {
 	call := rec("a", "", `["x"]`, `[{"type":"function_call","call_id":"call_X","name":"f","arguments":"{}"}]`)
 	tests := []struct {
@@ -220,6 +222,7 @@ func TestExpandBrokenStore(t *testing.T) {
 	}
 }
 
+// TestNewScope keeps clients and upstreams apart (R8).
 func TestNewScope(t *testing.T) {
 	key := []byte("0123456789abcdef0123456789abcdef")
 	seen := make(map[replay.Scope][]string)

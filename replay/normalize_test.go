@@ -8,6 +8,7 @@ import (
 	"turngate/replay"
 )
 
+// TestReplayable makes output fit for being input again (R9).
 func TestReplayable(t *testing.T) {
 	tests := []struct {
 		name      string
@@ -97,6 +98,7 @@ func TestLaundering(t *testing.T) {
 	}
 }
 
+// TestResponse puts a stored response together again (R12).
 func TestResponse(t *testing.T) {
 	for _, tt := range []struct{ response, snapshot, output, again string }{
 		{`{"id":"a", "output":[ 1 ],"created_at":1796.0}`, `{"id":"a","created_at":1796.0}`, `[ 1 ]`, `{"id":"a","created_at":1796.0,"output":[ 1 ]}`},

@@ -7,7 +7,7 @@ import (
 )
 
 // The stored run, sent again by the client in one spelling or another, and what
-// comes near it.
+// comes near it (R5).
 func TestResent(t *testing.T) {
 	plain := []replay.Record{
 		rec("p1", "", `[`+user("yes")+`]`, `[{"type":"message","role":"assistant","content":"no"}]`),

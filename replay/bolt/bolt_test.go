@@ -29,6 +29,7 @@ func open(t testing.TB, path string, opts bolt.Options) *bolt.Store {
 	return s
 }
 
+// TestStore: the suite that every store passes (R10, R11).
 func TestStore(t *testing.T) {
 	paths := make(map[replay.Store]string)
 	storetest.Run(t, storetest.Harness{

@@ -9,7 +9,7 @@ import (
 )
 
 // TestFaults gives configurations with faults and compares all that is
-// reported. FILE stands for the path of the file.
+// reported (E8). FILE stands for the path of the file.
 func TestFaults(t *testing.T) {
 	tests := map[string]struct {
 		file string

@@ -64,7 +64,7 @@ func samples(t *testing.T, o Option) [3]string {
 }
 
 // TestPrecedence sets every option of the table in each of its forms, alone and
-// together with those that it must win over.
+// together with those that it must win over (O1).
 func TestPrecedence(t *testing.T) {
 	for _, o := range Options() {
 		values := samples(t, o)
