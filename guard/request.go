@@ -179,7 +179,7 @@ func (r *requestReader) input() error {
 		var seen duplicates
 		var typ, label string
 		var tools jsontext.Value
-		bare := true // has nothing but a type and an id
+		id, other := false, false // keys: "id", any but that and "type"
 		err := r.members(func(key []byte) error {
 			if err := r.once(&seen, key, itemKeys[:]); err != nil {
 				return err
@@ -188,18 +188,19 @@ func (r *requestReader) input() error {
 			case "type":
 				return r.string(&typ)
 			case "id":
+				id = true
 				return r.skip()
+			}
+			other = true
+			switch string(key) {
 			case "server_label":
-				bare = false
 				return r.string(&label)
 			case "tools":
-				bare = false
 				return r.value(&tools, r.skip)
 			}
-			bare = false
 			return r.skip()
 		})
-		r.req.References = r.req.References || typ == "item_reference" || bare && typ == ""
+		r.req.References = r.req.References || id && (typ == "item_reference" || typ == "" && !other)
 		if err != nil || tools == nil {
 			return err
 		}

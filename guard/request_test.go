@@ -125,3 +125,28 @@ func TestReadRequestLeavesTheBodyAlone(t *testing.T) {
 		t.Errorf("declared (-want +got):\n%s", diff)
 	}
 }
+
+// R4a: only a request that may hold a reference has its items looked up.
+func TestR4aReferences(t *testing.T) {
+	for input, want := range map[string]bool{
+		`"hi"`:       false,
+		`[]`:         false,
+		`["x",null]`: false,
+		`[{"role":"user","content":"item_reference"}]`:          false,
+		`[{"type":"message","id":"m"}]`:                         false,
+		`[{"id":"m","role":"user"}]`:                            false,
+		`[{"role":"user"},{"type":"item_reference","id":"m"}]`:  true,
+		`[{"\u0074ype":"item\u005freference","id":"m"}]`:        true,
+		`[{"id":"m"},{"role":"user"}]`:                          true,
+		`[{"type":null,"id":"m"}]`:                              true,
+		`[{"type":"item_reference","id":"m","tools":[],"x":1}]`: true,
+	} {
+		req, err := ReadRequest([]byte(`{"input":` + input + `}`))
+		if err != nil {
+			t.Fatalf("%s: %v", input, err)
+		}
+		if req.References != want {
+			t.Errorf("%s: got %v", input, req.References)
+		}
+	}
+}

@@ -14,15 +14,19 @@ func (p *Proxy) AdminHandler() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeAdmin(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if !p.ready.Load() {
-			writeAdmin(w, http.StatusServiceUnavailable, map[string]string{"status": "not ready"})
-			return
-		}
-		writeAdmin(w, http.StatusOK, map[string]string{"status": "ready"})
-	})
+	mux.HandleFunc("GET /readyz", p.serveReady)
 	mux.HandleFunc("GET /turns", p.serveTurns)
 	mux.HandleFunc("GET /turns/{request_id}", p.serveTurnRecord)
 	mux.HandleFunc("GET /tools", p.serveTools)
 	return mux
+}
+
+// serveReady answers GET /readyz. The store's state is shown and decides
+// nothing: turns flow without it.
+func (p *Proxy) serveReady(w http.ResponseWriter, r *http.Request) {
+	status, word := http.StatusOK, "ready"
+	if !p.ready.Load() {
+		status, word = http.StatusServiceUnavailable, "not ready"
+	}
+	writeAdmin(w, status, map[string]string{"status": word, "store": p.storeState(r.Context())})
 }

@@ -111,17 +111,17 @@ func (ex *exchange) failureEvents(turn *guard.Turn, f *failure) []byte {
 	if snapshot == nil {
 		snapshot = ex.blankResponse(turn.ID)
 	}
+	snapshot = guard.Restore(snapshot, ex.asked)
 	var out []byte
 	seq := turn.NextSequence()
 	if turn.Events == 0 {
 		out = appendEvent(out, "response.created", seq, snapshot)
 		seq++
 	}
-	failed := editObject(snapshot, []member{
-		{"status", []byte(`"failed"`)},
-		{"output", joinItems(turn.Items)},
-		{"error", cause},
-	})
+	failed := guard.AppendEdited(nil, snapshot,
+		guard.Edit{Key: "status", Value: []byte(`"failed"`)},
+		guard.Edit{Key: "output", Value: joinItems(turn.Items)},
+		guard.Edit{Key: "error", Value: cause})
 	out = appendEvent(out, "response.failed", seq, failed)
 	return sse.AppendEvent(out, "", []byte("[DONE]"))
 }

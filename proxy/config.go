@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"turngate/guard"
+	"turngate/replay"
 )
 
 // Config says what a [Proxy] does. New copies it once; later changes to the
@@ -33,6 +34,10 @@ type Config struct {
 	// credentials; "": none is. RecordMaxBytes bounds the files together.
 	Record         string
 	RecordMaxBytes int64
+
+	// Store keeps the finished turns of upstreams with Replay; nil: none does,
+	// and Replay has no effect. It stays the caller's to close, after Shutdown.
+	Store replay.Store
 
 	// Logger gets one line a turn and the causes of faults; nil discards.
 	Logger *slog.Logger

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"turngate/guard"
 )
 
 // exchange is one request of a client and its answer, whatever the path.
@@ -21,6 +23,10 @@ type exchange struct {
 	start time.Time
 	log   *slog.Logger
 	cfg   *settings
+
+	// asked is what snapshots show of the request in place of what the upstream
+	// says (R4).
+	asked guard.Asked
 
 	// client is the name of the client's key, "" if no keys are asked for. It,
 	// and never the key, says who the client is.

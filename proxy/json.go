@@ -80,7 +80,14 @@ func (t *turn) relayJSON(resp *http.Response, body io.Reader, pulse *pulse) {
 	default:
 		t.end(upstreamOutcomeOf(kind))
 		t.outcome = outcomeOf(kind)
-		t.write(resp, resp.StatusCode, buf.B[:n])
+		if kind != guard.KindFailed {
+			t.commit()
+		}
+		body := buf.B[:n]
+		if restored := t.guard.Restore(t.asked); restored != nil {
+			body = restored
+		}
+		t.write(resp, resp.StatusCode, body)
 	}
 }
 

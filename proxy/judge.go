@@ -106,6 +106,7 @@ func (t *turn) judge(rec Recorded, v *Verdict) {
 		t.fail(f)
 		return
 	}
+	t.newGuard()
 	t.newContext()
 	if rec.Response == nil {
 		f := unanswered(rec.End)

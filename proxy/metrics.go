@@ -59,6 +59,7 @@ type metrics struct {
 	tokens   *prometheus.CounterVec
 	upErrors *prometheus.CounterVec
 	recorded *prometheus.CounterVec
+	replay   *replayMetrics
 }
 
 // durationBuckets reach from a local error to the longest turns of agents.
@@ -91,6 +92,7 @@ func newMetrics(version string) *metrics {
 	m.upErrors = counter("turngate_upstream_errors_total", "Faults between turngate and the upstream.", "upstream", "kind")
 	m.recorded = counter("turngate_recordings_total", "Turns that --record was to keep: written, dropped because the disk did not keep up, or failed.", "result")
 	m.active = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "turngate_active_streams", Help: "Turns being answered now."}, []string{"upstream"})
+	m.replay = newReplayMetrics(m.registry)
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "turngate_build_info", Help: "Version of the running binary; always 1."}, []string{"version", "goversion"})
 	info.WithLabelValues(version, runtime.Version()).Set(1)
 	m.registry.MustRegister(m.active, info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

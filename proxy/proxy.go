@@ -12,6 +12,7 @@ import (
 
 	"turngate/guard"
 	"turngate/proxy/transcript"
+	"turngate/replay"
 	"turngate/sse"
 )
 
@@ -59,6 +60,7 @@ func New(cfg Config) (*Proxy, error) {
 	if err := p.Reload(cfg); err != nil {
 		return nil, err
 	}
+	p.metrics.replay.stats.store = func() replay.Store { return p.settings.Load().Store }
 	return p, nil
 }
 
@@ -79,6 +81,7 @@ func (p *Proxy) Reload(cfg Config) error {
 		if err != nil {
 			return err
 		}
+		r.replays = r.Replay && cfg.Store != nil
 		r.withholds = r.injects || len(cfg.ClientKeys) > 0
 		next.routes = append(next.routes, r)
 	}

@@ -144,6 +144,13 @@ type body struct {
 	refs  int
 }
 
+// retain takes one more hold on the body.
+func (b *body) retain() {
+	b.mu.Lock()
+	b.refs++
+	b.mu.Unlock()
+}
+
 // release gives up one hold on the body.
 func (b *body) release() {
 	b.mu.Lock()
@@ -157,9 +164,7 @@ func (b *body) release() {
 
 // reader returns the body as a request body; closing it releases its hold.
 func (b *body) reader() io.ReadCloser {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.refs++
+	b.retain()
 	return &bodyReader{body: b}
 }
 

@@ -17,6 +17,7 @@ type route struct {
 	*Upstream
 	base          *url.URL // without user info
 	injects       bool
+	replays       bool // turngate keeps its state
 	withholds     bool // the client's credentials are not forwarded
 	authorization string
 	secrets       [][]byte // what of it must not be repeated to a client

@@ -57,7 +57,7 @@ func (t *turn) relayStream(resp *http.Response, body *sniffed, pulse *pulse) {
 }
 
 // inspect judges a frame before it is relayed, and says what is relayed for it.
-func (s *stream) inspect(f sse.Frame) ([]byte, error) {
+func (s *stream) inspect(f sse.Frame, flush func() error) ([]byte, error) {
 	kind, refusal := s.guard.Inspect(f)
 	if refusal != nil {
 		return nil, errRefused
@@ -73,12 +73,37 @@ func (s *stream) inspect(f sse.Frame) ([]byte, error) {
 			return nil, errNoTerminal
 		}
 	case guard.KindCompleted, guard.KindIncomplete, guard.KindFailed:
+		if err := s.keep(kind, flush); err != nil {
+			return nil, err
+		}
 		// The upstream has said all; it gets a little time to close.
 		s.cancelAfter(s.cfg.DrainTimeout)
 		s.lastBeat()
 	}
 	s.loneCR = f.LoneCR
-	return f.Raw, nil
+	return s.shown(f), nil
+}
+
+// keep makes a record of the turn before the client sees its end (R3). What came
+// before the end does not wait for the store.
+func (s *stream) keep(kind guard.Kind, flush func() error) error {
+	if s.history == nil || kind == guard.KindFailed {
+		return nil
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	s.commit()
+	return nil
+}
+
+// shown is the frame as the client gets it: a snapshot says what the client
+// asked for, where the request was rewritten (R4).
+func (s *stream) shown(f sse.Frame) []byte {
+	if data := s.guard.Restore(s.asked); data != nil {
+		return f.WithData(data)
+	}
+	return f.Raw
 }
 
 // cancelAfter cancels the upstream request after d, if it is still running.

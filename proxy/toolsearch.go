@@ -162,15 +162,7 @@ func deref(s *string) string {
 func (ex *exchange) toolScope() uint64 {
 	var h maphash.Hash
 	h.SetSeed(ex.p.seed)
-	if ex.client != "" {
-		h.WriteString("key\x00" + ex.client)
-		return h.Sum64()
-	}
-	for _, name := range [...]string{"Authorization", "Api-Key", "X-Api-Key"} {
-		if v := ex.r.Header.Get(name); v != "" {
-			h.WriteString(name + "\x00" + v)
-			break
-		}
-	}
+	kind, credential := ex.identity()
+	h.WriteString(kind + "\x00" + credential)
 	return h.Sum64()
 }

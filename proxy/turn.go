@@ -30,6 +30,7 @@ type turn struct {
 	reported  int // findings that were let pass
 	ended     time.Time
 	recording *recording // nil: the turn is not recorded
+	history   *history   // nil: no record is made of the turn
 	onFinding func(*guard.Refusal, guard.Mode)
 
 	// detached is what goes on when the client has its answer and the turn was
@@ -62,6 +63,7 @@ func (p *Proxy) serveTurn(ex *exchange) {
 // close accounts the turn and lets go on what outlives it.
 func (t *turn) close() {
 	t.account()
+	t.history.release()
 	if t.detached == nil {
 		t.recording.end()
 		return
@@ -79,8 +81,12 @@ func (t *turn) run() {
 		return
 	}
 	t.recording.request(body)
-	if f := t.read(body); f != nil {
+	outgoing, f := t.read(body)
+	if outgoing != body {
 		body.release()
+		body = outgoing
+	}
+	if f != nil {
 		t.fail(f)
 		return
 	}
@@ -96,23 +102,28 @@ func (t *turn) run() {
 	t.answer(resp)
 }
 
-// read understands the request and chooses the upstream.
-func (t *turn) read(b *body) *failure {
+// read understands the request, chooses the upstream, and returns the body to
+// send to it: b itself if that needs no edit.
+func (t *turn) read(b *body) (*body, *failure) {
 	req, err := t.p.tools.ReadRequest(b.bytes)
 	if err != nil {
 		e, _ := errors.AsType[*guard.RequestError](err)
-		return invalidRequest(e)
+		return nil, invalidRequest(e)
 	}
 	if f := t.accept(req); f != nil {
-		return f
+		return nil, f
 	}
 	if n := t.p.seen.observe(toolSource{t.toolScope(), t.route.Name}, req.Catalog.Lists(), t.start); n > 0 {
 		t.p.metrics.drift.WithLabelValues(t.route.Name).Add(float64(n))
 	}
-	return nil
+	outgoing, f := t.expand(b)
+	if f == nil {
+		t.newGuard()
+	}
+	return outgoing, f
 }
 
-// accept chooses the upstream for a request, and the guard of its answer.
+// accept chooses the upstream for a request.
 func (t *turn) accept(req *guard.Request) *failure {
 	t.request, t.model, t.plain = req, req.Model, !req.Stream
 	if req.Stream {
@@ -122,7 +133,12 @@ func (t *turn) accept(req *guard.Request) *failure {
 	if t.route == nil {
 		return modelNotFound(req.Model)
 	}
-	t.guard = guard.New(req.Catalog, guard.Options{
+	return nil
+}
+
+// newGuard makes the guard of the turn's answer. The catalog is complete.
+func (t *turn) newGuard() {
+	t.guard = guard.New(t.request.Catalog, guard.Options{
 		Undeclared:  t.route.Undeclared,
 		Arguments:   t.route.Arguments,
 		Approvals:   t.route.Approvals,
@@ -133,7 +149,6 @@ func (t *turn) accept(req *guard.Request) *failure {
 		OnUnusual:   func(kind string) { t.route.m.unusual.WithLabelValues(t.route.Name, kind).Inc() },
 	})
 	t.route.m.guards.WithLabelValues(t.route.Name, t.guard.State()).Inc()
-	return nil
 }
 
 func (t *turn) onRefusal(r *guard.Refusal, mode guard.Mode) {

@@ -68,7 +68,7 @@ func BenchmarkTee(b *testing.B) {
 			b.SetBytes(int64(len(delta)))
 			b.ReportAllocs()
 			left := b.N
-			err := Tee(NewReader(&loop{s: delta, n: perRead}, &Buffers{}, 0), func(f Frame) ([]byte, error) {
+			err := Tee(NewReader(&loop{s: delta, n: perRead}, &Buffers{}, 0), func(f Frame, _ func() error) ([]byte, error) {
 				if left--; left < 0 {
 					return nil, errStop
 				}

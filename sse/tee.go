@@ -8,24 +8,30 @@ type Sink interface {
 	Relay(frames []byte, events int) error
 }
 
-// Tee reads src to its end. Each frame is first shown to inspect, which returns
-// what takes the frame's place downstream: f.Raw itself, other bytes, or nothing
-// to drop it. What the frames of one read come to is then relayed together,
-// before src is read again: so nothing is held back while the source is silent,
-// except a frame that may end in half a CRLF.
+// Inspect judges a frame and returns what takes its place downstream: f.Raw
+// itself, other bytes, or nothing to drop it. flush relays at once what came
+// before the frame; an inspection that takes time calls it first. Its error is
+// the sink's, and to be returned.
+type Inspect func(f Frame, flush func() error) ([]byte, error)
+
+// Tee reads src to its end. Each frame is first shown to inspect. What the
+// frames of one read come to is then relayed together, before src is read again:
+// so nothing is held back while the source is silent, except a frame that may
+// end in half a CRLF.
 //
 // An error of inspect ends Tee at once; what came before the frame has been
 // relayed by then, and bytes returned beside the error are relayed too. Tee
 // returns the error of inspect, of the sink, or of src (io.EOF included) as it
 // is, never nil.
-func Tee(src *Reader, inspect func(Frame) ([]byte, error), dst Sink) error {
+func Tee(src *Reader, inspect Inspect, dst Sink) error {
 	t := batch{dst: dst}
+	flush := t.send
 	for {
 		f, err := src.Next()
 		if err != nil {
 			return err
 		}
-		out, verdict := inspect(f)
+		out, verdict := inspect(f, flush)
 		t.add(f, out)
 		if verdict != nil || !src.Ready() {
 			if err := t.send(); err != nil {

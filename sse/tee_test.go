@@ -27,13 +27,13 @@ func (w *wire) Relay(frames []byte, events int) error {
 	return w.err
 }
 
-func pass(f Frame) ([]byte, error) { return f.Raw, nil }
+func pass(f Frame, _ func() error) ([]byte, error) { return f.Raw, nil }
 
 // S1: whole frames, all that arrived together in one write, before reading on.
 func TestTeeBatches(t *testing.T) {
 	for name, tt := range map[string]struct {
 		reads   []string
-		inspect func(Frame) ([]byte, error)
+		inspect Inspect
 		writes  []string
 		events  []int
 		err     error
@@ -49,7 +49,7 @@ func TestTeeBatches(t *testing.T) {
 			[]string{"data: x\n\ndata: y"}, pass,
 			[]string{"data: x\n\n", "data: y\n\n"}, []int{1, 1}, io.EOF},
 		"a replaced tail is not": {
-			[]string{"data: y"}, func(Frame) ([]byte, error) { return []byte("other"), nil },
+			[]string{"data: y"}, func(Frame, func() error) ([]byte, error) { return []byte("other"), nil },
 			[]string{"other"}, []int{1}, io.EOF},
 		"dropped": {
 			[]string{"data: a\n\ndata: drop\n\ndata: b\n\n", "data: drop\n\n", "data: c\n\n"}, drop("drop"),
@@ -85,8 +85,8 @@ func TestTeeBatches(t *testing.T) {
 	}
 }
 
-func drop(data string) func(Frame) ([]byte, error) {
-	return func(f Frame) ([]byte, error) {
+func drop(data string) Inspect {
+	return func(f Frame, _ func() error) ([]byte, error) {
 		if string(f.Data) == data {
 			return nil, nil
 		}
@@ -96,8 +96,8 @@ func drop(data string) func(Frame) ([]byte, error) {
 
 var errStop = errors.New("stop")
 
-func stop(with []byte) func(Frame) ([]byte, error) {
-	return func(f Frame) ([]byte, error) {
+func stop(with []byte) Inspect {
+	return func(f Frame, _ func() error) ([]byte, error) {
 		if string(f.Data) == "stop" {
 			return with, errStop
 		}
@@ -123,7 +123,7 @@ func TestTeeErrors(t *testing.T) {
 func TestTeeOrder(t *testing.T) {
 	var log []string
 	src := &watched{Reader: split("data: x\n\ndata: y\n\ndata: z\n\n", 18), before: func() { log = append(log, "read") }}
-	inspect := func(f Frame) ([]byte, error) {
+	inspect := func(f Frame, _ func() error) ([]byte, error) {
 		log = append(log, "judge "+string(f.Data))
 		return f.Raw, nil
 	}
@@ -138,7 +138,7 @@ func TestTeeOrder(t *testing.T) {
 // An inspection may return bytes that it overwrites for its next answer.
 func TestTeeCopiesReplacements(t *testing.T) {
 	var scratch []byte
-	inspect := func(f Frame) ([]byte, error) {
+	inspect := func(f Frame, _ func() error) ([]byte, error) {
 		scratch = append(append(scratch[:0], "data: new "...), f.Raw[6:]...)
 		return scratch, nil
 	}
@@ -151,7 +151,7 @@ func TestTeeCopiesReplacements(t *testing.T) {
 
 // A part of the frame is not the frame, also where it begins with it.
 func TestTeePartOfAFrame(t *testing.T) {
-	inspect := func(f Frame) ([]byte, error) {
+	inspect := func(f Frame, _ func() error) ([]byte, error) {
 		_, rest, found := bytes.Cut(f.Raw, []byte("id: 1\n"))
 		if found {
 			return rest, nil
@@ -166,3 +166,29 @@ func TestTeePartOfAFrame(t *testing.T) {
 }
 
 func (w *wire) all() string { return strings.Join(w.writes, "") }
+
+// An inspection that takes time has what came before its frame relayed first.
+func TestTeeFlush(t *testing.T) {
+	w := &wire{}
+	var before int
+	err := Tee(NewReader(whole("data: a\n\ndata: b\n\ndata: slow\n\ndata: c\n\n"), &Buffers{}, 0), func(f Frame, flush func() error) ([]byte, error) {
+		if string(f.Data) == "slow" {
+			for range 2 { // the second has nothing to send
+				if err := flush(); err != nil {
+					t.Error(err)
+				}
+			}
+			before = len(w.writes)
+		}
+		return f.Raw, nil
+	}, w)
+	if before != 1 || err != io.EOF {
+		t.Errorf("%d writes before the slow frame, error %v", before, err)
+	}
+	if diff := cmp.Diff([]string{"data: a\n\ndata: b\n\n", "data: slow\n\ndata: c\n\n"}, w.writes); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{2, 2}, w.events); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
