@@ -194,7 +194,7 @@ func TestKC5SilenceAfterCreated(t *testing.T) {
 		if record.Outcome != "timeout" || record.UpstreamOutcome != "timeout" || record.DurationMS != 40_000 {
 			t.Errorf("outcome %s/%s after %d ms", record.Outcome, record.UpstreamOutcome, record.DurationMS)
 		}
-		synctest.Wait() // the upstream's end of it
+		synctest.Wait() // for the upstream to see that it was left
 		if n := up.Counts().Gone; n != 1 {
 			t.Errorf("the upstream was left %d times, want 1", n)
 		}
