@@ -11,10 +11,10 @@ import (
 	"turngate/sse"
 )
 
-// endless is a body without an end.
-type endless struct{}
+// spaces is a body of blanks without an end.
+type spaces struct{}
 
-func (endless) Read(p []byte) (int, error) { return len(p), nil }
+func (spaces) Read(p []byte) (int, error) { return len(p), nil }
 
 // TestO4ReadAllTakesNoMoreThanItMust: the limit bounds the memory, not only what
 // is let through, and what a sender says of its length takes none.
@@ -31,7 +31,7 @@ func TestO4ReadAllTakesNoMoreThanItMust(t *testing.T) {
 		{1 << 40, 10, 4 << 10},
 	} {
 		var pool sse.Buffers
-		buf, n, err := readAll(&pool, endless{}, tc.size, tc.limit)
+		buf, n, err := readAll(&pool, spaces{}, tc.size, tc.limit)
 		if !errors.Is(err, errTooLarge) || int64(n) <= tc.limit {
 			t.Errorf("%+v: read %d, %v", tc, n, err)
 		}
