@@ -13,6 +13,7 @@ import (
 
 	"turngate/proxy/mock"
 	"turngate/proxy/transcript"
+	"turngate/replay/memory"
 )
 
 // TestJudgeRecorded records each case of the catalogue through a real proxy, as
@@ -176,5 +177,43 @@ func TestJudgeRecordedFaults(t *testing.T) {
 			live := rig.lastTurn()
 			sameVerdict(t, onlyFolder(t, dir), live)
 		})
+	}
+}
+
+// TestJudgeExpanded records a turn whose tool was declared earlier in its chain:
+// what went upstream authorises it, in the folder as in the live turn (R14).
+func TestJudgeExpanded(t *testing.T) {
+	store := memory.New(memory.Options{})
+	defer store.Close()
+	dir := t.TempDir()
+	first := new(mock.Stream).Created().Text("hi").Completed().Turn()
+	second := &mock.Stream{ID: "resp_2"}
+	rig := newRig(t, func(c *Config) {
+		c.Record, c.RecordMaxBytes = dir, 1<<30
+		c.Upstreams[0].Replay, c.Store = true, store
+	}, first, second.Created().Call(0, mock.FC("read_file", `{"path":"a"}`)).Completed().Turn())
+	rig.post([]byte(`{"model":"m","stream":true,"input":[{"type":"additional_tools","tools":[{"type":"function","name":"read_file"}]},
+		{"role":"user","content":"hi"}]}`), nil)
+	rig.post([]byte(`{"model":"m","stream":true,"input":"go on","previous_response_id":"resp_1","tools":[{"type":"function","name":"other"}]}`), nil)
+	live := rig.lastTurn()
+	if live.Outcome != string(outcomeCompleted) {
+		t.Fatalf("the live turn ended as %s", live.Outcome)
+	}
+	folders, err := filepath.Glob(filepath.Join(dir, "*-"+live.RequestID))
+	if err != nil || len(folders) != 1 {
+		t.Fatal(folders, err)
+	}
+	f, err := transcript.Open(folders[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameVerdict(t, f, live)
+	asked, err := f.RequestBody()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, err := f.SentBody()
+	if err != nil || bytes.Contains(asked, []byte("additional_tools")) || !bytes.Contains(sent, []byte("additional_tools")) {
+		t.Errorf("kept as asked %s, as sent %s; %v", asked, sent, err)
 	}
 }
