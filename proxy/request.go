@@ -4,7 +4,6 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -22,18 +21,18 @@ func (ex *exchange) readBody() (*body, *failure) {
 	if ex.r.ContentLength > limit && limit > 0 {
 		return nil, tooLarge(limit)
 	}
-	wire := &wireReader{src: ex.r.Body}
-	src := io.Reader(wire)
+	src := io.Reader(ex.r.Body)
+	broken := unreadableBody
 	size := int(max(ex.r.ContentLength, 0))
 	switch enc := strings.ToLower(strings.TrimSpace(ex.r.Header.Get("Content-Encoding"))); enc {
 	case "", "identity":
 	case "gzip", "zstd":
 		dec, err := decoder(enc, src)
 		if err != nil {
-			return nil, ex.unread(wire, undecodable())
+			return nil, ex.unread(undecodable())
 		}
 		defer dec.Close()
-		src, size = dec, 4*size
+		src, size, broken = dec, 4*size, undecodable
 	default:
 		return nil, unsupportedEncoding()
 	}
@@ -42,40 +41,19 @@ func (ex *exchange) readBody() (*body, *failure) {
 		return &body{pool: &ex.p.buffers, buf: buf, bytes: buf.B[:n], refs: 1}, nil
 	}
 	ex.p.buffers.Put(buf)
-	switch {
-	case errors.Is(err, errTooLarge):
+	if errors.Is(err, errTooLarge) {
 		return nil, tooLarge(limit)
-	case src != wire:
-		return nil, ex.unread(wire, undecodable())
 	}
-	return nil, ex.unread(wire, unreadableBody())
+	return nil, ex.unread(broken())
 }
 
-// unread returns f, or that the client went away in the middle of its body. Its
-// context does not say so: net/http looks out for that only after the body.
-func (ex *exchange) unread(wire *wireReader, f *failure) *failure {
-	var op *net.OpError
-	switch {
-	case ex.r.Context().Err() != nil, errors.Is(wire.err, io.ErrUnexpectedEOF),
-		errors.As(wire.err, &op) && !op.Timeout():
+// unread returns f, or that the client went away in the middle of its body,
+// which a decoder's error does not tell.
+func (ex *exchange) unread(f *failure) *failure {
+	if ex.r.Context().Err() != nil {
 		return clientGone()
 	}
 	return f
-}
-
-// wireReader remembers how reading the body from the client failed, which a
-// decoder may hide.
-type wireReader struct {
-	src io.Reader
-	err error
-}
-
-func (r *wireReader) Read(p []byte) (int, error) {
-	n, err := r.src.Read(p)
-	if err != nil {
-		r.err = err
-	}
-	return n, err
 }
 
 var errTooLarge = errors.New("over the size limit")

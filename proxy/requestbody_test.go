@@ -153,7 +153,7 @@ func TestRequestsThatAreOdd(t *testing.T) {
 }
 
 // TestClientLeavesInMidBody: nobody upstream hears of half a request, and it is
-// not counted as a wrong one. net/http does not cancel its context.
+// not counted as a wrong one, whatever the decoder says of it.
 func TestClientLeavesInMidBody(t *testing.T) {
 	zipped := string(encode(t, "gzip", bytes.Repeat([]byte("half of it"), 1000)))
 	for name, head := range map[string]string{
