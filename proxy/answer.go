@@ -81,6 +81,11 @@ func (ex *exchange) writeJSON(status int, v any) {
 		ex.log.Error("cannot encode an answer", "request_id", ex.id, "error", err)
 		status, b = http.StatusInternalServerError, nil
 	}
+	ex.writeRaw(status, b)
+}
+
+// writeRaw answers with JSON as it is.
+func (ex *exchange) writeRaw(status int, b []byte) {
 	h := ex.w.Header()
 	h["Content-Type"] = []string{"application/json"}
 	h["Content-Length"] = []string{strconv.Itoa(len(b))}

@@ -145,6 +145,39 @@ func (ex *exchange) wholeInput(r *route, req *guard.Request, previous string) (r
 	return x, nil
 }
 
+// expandPassed chooses the upstream of a request that is no turn but takes an
+// input, by its model, and returns the body to send: b itself, or one that was
+// made whole where that upstream keeps no state (R13).
+func (ex *exchange) expandPassed(b *body) (*route, *body, *failure) {
+	req, err := ex.p.tools.ReadRequest(b.bytes)
+	if err != nil {
+		if r := ex.cfg.routeFor(""); !r.replays {
+			return r, b, nil // for the upstream to judge
+		}
+		e, _ := errors.AsType[*guard.RequestError](err)
+		return nil, nil, invalidRequest(e)
+	}
+	r := ex.cfg.routeFor(req.Model)
+	switch {
+	case r == nil:
+		return nil, nil, modelNotFound(req.Model)
+	case !r.replays:
+		return r, b, nil
+	}
+	previous, f := previousOf(req)
+	if f != nil {
+		return nil, nil, f
+	}
+	x, f := ex.wholeInput(r, req, previous)
+	if f != nil {
+		return nil, nil, f
+	}
+	if x.Input == nil {
+		return r, b, nil
+	}
+	return r, editBody(b, inputEdits(previous, x)), nil
+}
+
 // notExpanded says what it means for the client that there is no expansion.
 func (ex *exchange) notExpanded(previous string, err error) *failure {
 	input, ok := errors.AsType[*replay.InputError](err)

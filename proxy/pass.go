@@ -10,15 +10,8 @@ import (
 // servePassed hands a request that is not a turn to an upstream and its answer
 // back.
 func (p *Proxy) servePassed(ex *exchange, to target) {
-	r := ex.cfg.routeFor("")
-	if r.withholds && !to.known(ex.r.Method) {
-		// In the operator's name only what is known is let through.
-		ex.fail(notFound(to.clean))
-		return
-	}
-	body, f := ex.readBody()
-	if f != nil {
-		ex.fail(f)
+	r, body := ex.destination(to)
+	if r == nil {
 		return
 	}
 	ctx, cancel := context.WithCancelCause(ex.r.Context())
@@ -41,6 +34,42 @@ func (p *Proxy) servePassed(ex *exchange, to target) {
 	pulse := newPulse(resp, r.IdleTimeout, cancel)
 	defer pulse.stop()
 	ex.pass(r, resp)
+}
+
+// destination returns where a request goes and with which body, or nil if it was
+// answered without an upstream.
+func (ex *exchange) destination(to target) (*route, *body) {
+	r := ex.cfg.routeFor("")
+	if r.withholds && !to.known(ex.r.Method) {
+		// In the operator's name only what is known is let through.
+		ex.fail(notFound(to.clean))
+		return nil, nil
+	}
+	if id, ok := to.aboutResponse(ex.r.Method); ok && ex.cfg.replays() {
+		if r = ex.serveStored(id, to); r == nil {
+			return nil, nil
+		}
+	}
+	body, f := ex.readBody()
+	if f == nil && to.takesInput(ex.r.Method) {
+		received := body
+		if r, body, f = ex.expandPassed(received); body != received {
+			received.release()
+		}
+	}
+	if f != nil {
+		ex.failPassed(f)
+		return nil, nil
+	}
+	return r, body
+}
+
+// failPassed answers with f, in which no upstream had part.
+func (ex *exchange) failPassed(f *failure) {
+	if f.cause != nil && f.outcome != outcomeClientGone {
+		ex.log.Warn("request failed", "request_id", ex.id, "error", f.code, "cause", f.cause)
+	}
+	ex.fail(f)
 }
 
 // pass hands an answer back as it comes.

@@ -74,8 +74,8 @@ func (t target) known(method string) bool {
 		return method == http.MethodGet || method == http.MethodHead
 	case s[0] != "responses":
 		return false
-	case len(s) == 2 && (s[1] == "compact" || s[1] == "input_tokens"):
-		return method == http.MethodPost
+	case t.takesInput(method):
+		return true
 	case len(s) == 2:
 		return method == http.MethodGet || method == http.MethodDelete
 	case len(s) == 3 && s[2] == "input_items":
@@ -84,4 +84,11 @@ func (t target) known(method string) bool {
 		return method == http.MethodPost
 	}
 	return false
+}
+
+// takesInput reports whether a request of this method has an input as a turn
+// has, and may name a response that it continues.
+func (t target) takesInput(method string) bool {
+	s := t.segments
+	return method == http.MethodPost && len(s) == 2 && s[0] == "responses" && (s[1] == "compact" || s[1] == "input_tokens")
 }

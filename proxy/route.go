@@ -88,6 +88,11 @@ func (s *settings) routeFor(model string) *route {
 	return rest
 }
 
+// replays reports whether turngate keeps the state of some upstream.
+func (s *settings) replays() bool {
+	return slices.ContainsFunc(s.routes, func(r *route) bool { return r.replays })
+}
+
 // matches reports whether a glob matches all of a model's name. A slash is a
 // character like any other: "vendor/model" is one name.
 func matches(glob, model string) bool {

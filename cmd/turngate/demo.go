@@ -93,7 +93,7 @@ func (d *demo) start() (err error) {
 	if err != nil {
 		return err
 	}
-	if d.proxy, err = proxy.New(proxyConfig(settings, slog.New(slog.DiscardHandler))); err != nil {
+	if d.proxy, err = proxy.New(proxyConfig(settings, slog.New(slog.DiscardHandler), nil)); err != nil {
 		return err
 	}
 	if d.gate, err = d.listen(d.proxy.Handler()); err != nil {

@@ -10,8 +10,12 @@ import (
 // started with. A configuration with a fault changes nothing.
 func (s *server) reload() {
 	next, cert, err := s.load()
+	if err == nil && s.store == nil {
+		// Once open, the store stays: what is in it can be asked for.
+		s.store, err = openStore(next)
+	}
 	if err == nil {
-		err = s.proxy.Reload(proxyConfig(next, s.log))
+		err = s.proxy.Reload(proxyConfig(next, s.log, s.store))
 	}
 	if err != nil {
 		s.logUnchanged(err)

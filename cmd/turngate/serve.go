@@ -16,6 +16,7 @@ import (
 	"turngate/cmd/turngate/config"
 	"turngate/guard"
 	"turngate/proxy"
+	"turngate/replay"
 )
 
 const serveUsage = `usage: turngate serve [flags]
@@ -65,21 +66,26 @@ func serveUntil(ctx context.Context, signals <-chan os.Signal, args []string, lo
 	level.Set(settings.LogLevel)
 	log := newLogger(stderr, settings.LogFormat, level)
 
-	p, err := proxy.New(proxyConfig(settings, log))
+	store, err := openStore(settings)
 	if err != nil {
 		fmt.Fprintf(stderr, "turngate serve: %v\n", err)
-		return exitUsage
+		return exitFailed
 	}
 	s := &server{
 		log:      log,
 		level:    level,
 		load:     load,
 		settings: settings,
-		proxy:    p,
+		store:    store,
 		cert:     newCertificates(cert),
 	}
+	defer s.closeStore()
+	if s.proxy, err = proxy.New(proxyConfig(settings, log, store)); err != nil {
+		fmt.Fprintf(stderr, "turngate serve: %v\n", err)
+		return exitUsage
+	}
 	if err := s.listen(ctx); err != nil {
-		fmt.Fprintf(stderr, "turngate serve: %v\n", errors.Join(err, p.Shutdown(ctx)))
+		fmt.Fprintf(stderr, "turngate serve: %v\n", errors.Join(err, s.proxy.Shutdown(ctx)))
 		return exitFailed
 	}
 	logSettings(log, settings)
@@ -100,8 +106,9 @@ func loadServe(args []string, lookup func(string) (string, bool)) (*config.Setti
 }
 
 // proxyConfig returns what the settings say about the proxy.
-func proxyConfig(s *config.Settings, log *slog.Logger) proxy.Config {
+func proxyConfig(s *config.Settings, log *slog.Logger, store replay.Store) proxy.Config {
 	cfg := s.Proxy()
+	cfg.Store = store
 	cfg.Logger = log
 	cfg.Version = buildOf(debug.ReadBuildInfo()).version
 	return cfg

@@ -14,6 +14,7 @@ import (
 
 	"turngate/cmd/turngate/config"
 	"turngate/proxy"
+	"turngate/replay"
 )
 
 const (
@@ -35,6 +36,7 @@ type server struct {
 	load     func() (*config.Settings, *certificate, error)
 	settings *config.Settings
 	proxy    *proxy.Proxy
+	store    replay.Store // nil: no upstream needs one
 	cert     *certificates
 
 	clients endpoint
