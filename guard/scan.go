@@ -159,10 +159,10 @@ func (s *scanner) literal(word string) error {
 	return nil
 }
 
-// special marks the bytes of x that do not stand for themselves in a string: a
-// quotation mark, a backslash, a byte below 0x20. The lowest bit that is set is
-// exact; borrows can only add higher ones.
-func special(x uint64) uint64 {
+// quoted consumes a string and returns it with its quotes. It looks at eight
+// bytes at once for one that does not stand for itself: a quotation mark, a
+// backslash, a byte below 0x20.
+func (s *scanner) quoted() ([]byte, error) {
 	const (
 		ones    = 0x0101010101010101
 		high    = 0x80 * ones
@@ -170,29 +170,20 @@ func special(x uint64) uint64 {
 		quotes  = '"' * ones
 		slashes = '\\' * ones
 	)
-	q, e := x^quotes, x^slashes
-	return ((x-spaces)&^x | (q-ones)&^q | (e-ones)&^e) & high
-}
-
-// quoted consumes a string and returns it with its quotes. It looks at eight
-// bytes at once, and at 32 while nothing is special about them.
-func (s *scanner) quoted() ([]byte, error) {
 	b, from := s.b, s.i
 	i := from + 1
 	for i < len(b) {
-		for i+8 <= len(b) {
-			if hit := special(binary.LittleEndian.Uint64(b[i:])); hit != 0 {
-				i += bits.TrailingZeros64(hit) / 8
-				break
+		if i+8 <= len(b) {
+			x := binary.LittleEndian.Uint64(b[i:])
+			q, e := x^quotes, x^slashes
+			// Of each term the lowest set bit is exact; borrows can only add
+			// higher ones.
+			hit := ((x-spaces)&^x | (q-ones)&^q | (e-ones)&^e) & high
+			if hit == 0 {
+				i += 8
+				continue
 			}
-			i += 8
-			for i+32 <= len(b) && special(binary.LittleEndian.Uint64(b[i:]))|special(binary.LittleEndian.Uint64(b[i+8:]))|
-				special(binary.LittleEndian.Uint64(b[i+16:]))|special(binary.LittleEndian.Uint64(b[i+24:])) == 0 {
-				i += 32
-			}
-		}
-		if i == len(b) {
-			break
+			i += bits.TrailingZeros64(hit) / 8
 		}
 		switch c := b[i]; {
 		case c == '"':
