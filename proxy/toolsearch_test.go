@@ -60,7 +60,7 @@ func function(name, description, schema string) string {
 
 func TestA9FindsTools(t *testing.T) {
 	rig := twoUpstreams(t)
-	rig.declare("m", "a", `[`+function("write_file", "Changes what read_file reads.", `{"type":"object"}`)+`,`+
+	rig.declare("m", "a", `[`+function("write_file", "Changes what read_file reads.", `{"properties":{"lines":{"type":"array","items":{"type":"string"}}}}`)+`,`+
 		function("Read_File", "Reads.", `{"properties":{"path":{"type":"string"}},"required":["path"]}`)+`,
 		{"type":"custom","name":"exec","description":"Runs a script."},
 		{"type":"namespace","name":"crm","tools":[`+function("add", "Adds a customer.", `{"type":"object"}`)+`]},{"type":"web_search"}]`)
@@ -94,6 +94,9 @@ func TestA9FindsTools(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
+	}
+	if raw := rig.tools("q=write_file").Raw; !strings.Contains(raw, `"type":"array<string>"`) {
+		t.Errorf("the summary is escaped, and so longer than its bound: %s", raw)
 	}
 	// The order of keys is no difference.
 	if other := rig.tools("q=read_file&upstream=other").Get("0.schema_hash"); other.String() != row.Get("schema_hash").String() {

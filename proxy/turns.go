@@ -124,7 +124,9 @@ func (p *Proxy) serveTurnRecord(w http.ResponseWriter, r *http.Request) {
 func writeAdmin(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v) // an operator who left needs no error
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false) // input summaries are bounded as they are: "array<string>"
+	e.Encode(v)            // an operator who left needs no error
 }
 
 // record is the turn as operators see it.
