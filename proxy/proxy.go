@@ -77,7 +77,7 @@ func (p *Proxy) Reload(cfg Config) error {
 	next.Upstreams = slices.Clone(cfg.Upstreams)
 	next.ClientKeys = slices.Clone(cfg.ClientKeys)
 	for i := range next.Upstreams {
-		r, err := newRoute(&next.Upstreams[i], p.metrics)
+		r, err := newRoute(&next.Upstreams[i], p.metrics, &p.buffers)
 		if err != nil {
 			return err
 		}

@@ -3,13 +3,14 @@ package proxy
 import (
 	"bytes"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
 	"time"
+
+	"turngate/sse"
 )
 
 // route is an upstream at work: its settings, its connections and its counters.
@@ -25,7 +26,7 @@ type route struct {
 	m             *upstreamMetrics
 }
 
-func newRoute(u *Upstream, m *metrics) (*route, error) {
+func newRoute(u *Upstream, m *metrics, pool *sse.Buffers) (*route, error) {
 	if u.BaseURL == nil || u.BaseURL.Host == "" {
 		return nil, fmt.Errorf("upstream %q: no base URL", u.Name)
 	}
@@ -42,7 +43,7 @@ func newRoute(u *Upstream, m *metrics) (*route, error) {
 	return &route{
 		Upstream: u, base: &base, injects: u.InjectsKey(), authorization: authorization(u),
 		secrets:   secrets(u),
-		transport: newTransport(), m: m.forUpstream(u.Name),
+		transport: newTransport(pool), m: m.forUpstream(u.Name),
 	}, nil
 }
 
@@ -52,11 +53,10 @@ func (r *route) tells(text []byte) bool {
 }
 
 // newTransport returns the connections to one upstream.
-func newTransport() *http.Transport {
-	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
+func newTransport(pool *sse.Buffers) *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialer.DialContext,
+		DialContext:            dialer(pool),
 		TLSHandshakeTimeout:    15 * time.Second,
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
