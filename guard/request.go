@@ -63,9 +63,10 @@ type requestReader struct {
 	base   string // where the scanned bytes stand in the body
 	path   []step // where the scanner stands in them
 	known  *Tools
-	count  int    // tools read
-	inside bool   // a namespace
-	key    []byte // scratch for keys with escapes
+	ahead  *knownList // the list that was read last, if it was known by its head
+	count  int        // tools read
+	inside bool       // a namespace
+	key    []byte     // scratch for keys with escapes
 }
 
 func newRequestReader(b []byte) *requestReader { return &requestReader{scanner: scanner{b: b}} }
@@ -126,7 +127,7 @@ func (r *requestReader) topLevel(key []byte) error {
 // declarations reads a list of tools into c.
 func (r *requestReader) declarations(c *Catalog) error {
 	var raw jsontext.Value
-	if err := r.value(&raw, r.skip); err != nil {
+	if err := r.list(&raw); err != nil {
 		return err
 	}
 	return r.declare(c, raw, func(in *requestReader, d *declarations) error {
@@ -136,11 +137,9 @@ func (r *requestReader) declarations(c *Catalog) error {
 
 // declare adds to c what read finds in raw, unless it is known.
 func (r *requestReader) declare(c *Catalog, raw []byte, read func(*requestReader, *declarations) error) error {
-	if r.known != nil {
-		if d, ok := r.known.lists.get(raw); ok {
-			c.add(d)
-			return r.within(c)
-		}
+	if d := r.knownDeclarations(raw); d != nil {
+		c.add(d)
+		return r.within(c)
 	}
 	in := newRequestReader(raw)
 	in.base = r.place()
@@ -152,13 +151,21 @@ func (r *requestReader) declare(c *Catalog, raw []byte, read func(*requestReader
 	d.keep(r.known)
 	c.add(d)
 	if r.known != nil {
-		r.known.lists.put(bytes.Clone(raw), d, in.count*toolSize)
+		r.known.learn(raw, d)
 	}
 	return r.within(c)
 }
 
-// toolSize is about what a tool takes in the maps of its declarations.
-const toolSize = 256
+// knownDeclarations returns what raw is known to declare, or nil.
+func (r *requestReader) knownDeclarations(raw []byte) *declarations {
+	switch {
+	case r.known == nil:
+		return nil
+	case r.ahead != nil && bytes.Equal(raw, r.ahead.raw):
+		return r.ahead.declarations
+	}
+	return r.known.list(raw)
+}
 
 // within reports too many tools.
 func (r *requestReader) within(c *Catalog) error {
@@ -196,7 +203,7 @@ func (r *requestReader) input() error {
 			case "server_label":
 				return r.string(&label)
 			case "tools":
-				return r.value(&tools, r.skip)
+				return r.list(&tools)
 			}
 			return r.skip()
 		})

@@ -16,7 +16,8 @@ import (
 type Tools struct {
 	judge   *schema.Cache
 	seed    maphash.Seed // of what turns remember by hash
-	lists   known[*declarations]
+	lists   known[*knownList]
+	heads   heads // of lists
 	schemas known[*Schema]
 }
 
