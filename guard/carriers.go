@@ -19,7 +19,13 @@ func (g *Guard) judge(root gjson.Result, eventLine string) *Refusal {
 		at.declares = at.declares && len(r) <= 1
 	}
 	inItem, inOutput, knownKind := at, at, false
-	for _, t := range append(top[typ], gjson.Result{Type: gjson.String, Str: eventLine}) {
+	types := top[typ]
+	if !types.has(eventLine) {
+		types = append(types, gjson.Result{Type: gjson.String, Str: eventLine})
+	}
+	itself := false // the event could be an item
+	for _, t := range types {
+		itself = itself || t.Str != "" && !strings.HasPrefix(t.Str, "response.")
 		if r := g.argumentsEvent(t.Str, root); r != nil {
 			return r
 		}
@@ -33,8 +39,10 @@ func (g *Guard) judge(root gjson.Result, eventLine string) *Refusal {
 	if inItem.announced {
 		inItem.event = root
 	}
-	if r := g.item(root, place{}); r != nil {
-		return r
+	if itself {
+		if r := g.item(root, place{}); r != nil {
+			return r
+		}
 	}
 	for _, v := range top[item] {
 		if r := g.carrier(v, inItem); r != nil {
