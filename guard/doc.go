@@ -1,6 +1,6 @@
 // Package guard decides whether a turn of the Responses API may reach the
 // client: whether each client-executed call in a response was declared by the
-// request.
+// request, and whether its arguments can work.
 //
 // [ReadRequest] reads a request body once and strictly; its [Catalog] says what
 // is declared. A [Guard] then judges the response, event by event with

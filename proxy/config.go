@@ -21,8 +21,8 @@ type Config struct {
 	HeaderTimeout   time.Duration // until the upstream's response head; 0: none
 	Heartbeat       time.Duration // silence towards a client before a sign of life; 0: none
 	DrainTimeout    time.Duration // reading on after a refusal or a terminal event
-	MaxRequestBytes int64         // decoded request body
-	MaxEventBytes   int64         // one SSE event, or one JSON answer
+	MaxRequestBytes int64         // decoded request body; 0: no limit
+	MaxEventBytes   int64         // one SSE event, or one JSON answer; 0: no limit
 	MaxStreams      int           // turns at once; 0: no limit
 
 	// ClientKeys are the keys that let clients in; without any, everyone is.
@@ -31,7 +31,8 @@ type Config struct {
 	ClientKeys []ClientKey
 
 	// Record is the folder where each turn is kept as files, without
-	// credentials; "": none is. RecordMaxBytes bounds the files together.
+	// credentials; "": none is. RecordMaxBytes bounds the files together; 0: no
+	// limit.
 	Record         string
 	RecordMaxBytes int64
 
@@ -60,7 +61,7 @@ type Upstream struct {
 	DropHeaders     []string      // client headers that are not forwarded
 	HostedCalls     []string      // globs of custom_tool_call names that the upstream runs itself, G6a
 	PassMissingEnd  bool          // true: a stream may end without a terminal event, S7
-	ReplayReasoning bool          // R4
+	ReplayReasoning bool          // true: with Replay, ask for reasoning that can be sent again, R4
 	IdleTimeout     time.Duration // upstream silent mid-stream; 0: none
 }
 

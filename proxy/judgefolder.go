@@ -64,8 +64,8 @@ func readRecorded(f *transcript.Folder) (rec Recorded, err error) {
 	return rec, err
 }
 
-// stand-in for the credential that turngate had added, so that an answer is
-// read as one to it.
+// standIn takes the place of the credential that turngate had added, so that an
+// answer is read as one to it.
 const standIn = "a credential that was not recorded"
 
 // recordedSettings returns what decided about a turn.

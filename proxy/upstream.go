@@ -103,7 +103,8 @@ func faultKind(err error) string {
 	return "other"
 }
 
-// retryable codes of upstream errors that mean "too many requests".
+// isRateLimit reports whether the code of an upstream's error says that too much
+// was asked for (S7b).
 func isRateLimit(code string) bool {
 	switch code {
 	case "rate_limit_exceeded", "rate_limit_error", "too_many_requests", "slow_down",

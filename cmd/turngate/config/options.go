@@ -78,10 +78,10 @@ func Options() []Option {
 			Help:  "where responses are kept: bolt:/abs/path, memory: (in quotes in a file), redis://host/db, rediss://host/db, or redis+cluster://h1:p,h2:p",
 			field: func(s *Settings) flag.Value { return storeURL{&s.StoreURL} }},
 		{Name: "store-ttl", Arg: "D", Default: "720h",
-			Help:  "how long a response is kept",
+			Help:  "how long a response is kept, counted from the last turn of its conversation",
 			field: func(s *Settings) flag.Value { return duration{to: &s.StoreTTL, positive: true} }},
 		{Name: "store-max-bytes", Arg: "N", Default: "1GiB",
-			Help:  "how large the store may get; the oldest responses go first",
+			Help:  "how large the store may get; the conversations that were continued least recently go first",
 			field: func(s *Settings) flag.Value { return size{&s.StoreMaxBytes} }},
 
 		{Name: "header-timeout", Arg: "D", Default: "10m",

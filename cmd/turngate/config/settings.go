@@ -78,8 +78,8 @@ type Settings struct {
 // Off is the value of an address option that turns a listener off.
 const Off = "off"
 
-// Proxy returns the part of s that the proxy needs. Logger and Version are for
-// the caller to set.
+// Proxy returns the part of s that the proxy needs. Store, Logger and Version are
+// for the caller to set.
 func (s *Settings) Proxy() proxy.Config {
 	return proxy.Config{
 		Upstreams:       s.Upstreams,

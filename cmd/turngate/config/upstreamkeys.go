@@ -62,7 +62,7 @@ func UpstreamKeys() []UpstreamKey {
 			Help:   "a stream that ends without a terminal event: fail or pass",
 			scalar: func(d *draft) flag.Value { return choice{&d.missingTerminal, ends()} }},
 		{Name: "replay_reasoning", Arg: "true|false", Default: "false",
-			Help:   "whether reasoning without encrypted content is sent again with an earlier turn",
+			Help:   "whether it is asked for encrypted reasoning, without which earlier reasoning cannot be sent to it again",
 			scalar: func(d *draft) flag.Value { return (*toggle)(&d.replayReasoning) }},
 	}
 }
