@@ -123,7 +123,7 @@ func (o *checkOptions) judgeFiles(stdin io.Reader) (*proxy.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := guard.NewTools(0).ReadRequest(request); err != nil {
+	if _, err := guard.ReadRequest(request); err != nil {
 		return nil, fmt.Errorf("%s: %w", o.request, err)
 	}
 	body := io.NopCloser(stdin)
@@ -187,10 +187,7 @@ func (o *checkOptions) override(u *proxy.Upstream) {
 func (o *checkOptions) set(u *proxy.Upstream, name string) {
 	switch name {
 	case "undeclared":
-		u.Undeclared = guard.Refuse
-		if m, err := guard.ParseMode(o.settings.Undeclared); err == nil {
-			u.Undeclared = m
-		}
+		u.Undeclared = config.UndeclaredMode(o.settings.Undeclared, false)
 	case "arguments":
 		u.Arguments = o.settings.Arguments
 	case "approvals":
