@@ -127,10 +127,7 @@ func (g *Guard) inspectSlowly(f sse.Frame, closely bool) (Kind, *Refusal) {
 	if err != nil {
 		return g.inspectBroken(f)
 	}
-	kind := kindOfEvent(e.typ)
-	if e.typ == "" {
-		kind = kindOfEvent(string(f.Event))
-	}
+	kind := kindOfFrame(f, e)
 	if g.looks && (closely || e.suspect(f.Event) || bytes.IndexByte(f.Data, '\n') >= 0) {
 		if r := g.judgeFrame(f, parse(f.Data), kind); r != nil {
 			g.turn.noteRefused(kind, e)
@@ -248,13 +245,18 @@ func (g *Guard) Account(f sse.Frame) {
 	if err != nil {
 		return
 	}
-	kind := kindOfEvent(e.typ)
-	if e.typ == "" {
-		kind = kindOfEvent(string(f.Event))
-	}
-	if kind != KindItemDone {
+	if kind := kindOfFrame(f, e); kind != KindItemDone {
 		g.turn.note(kind, e)
 	}
+}
+
+// kindOfFrame takes the type that the data gives, and the event line's only
+// where there is none.
+func kindOfFrame(f sse.Frame, e *outline) Kind {
+	if e.typ == "" {
+		return kindOfEvent(string(f.Event))
+	}
+	return kindOfEvent(e.typ)
 }
 
 // Valid reports whether b is one JSON value, read as strictly as a frame that
