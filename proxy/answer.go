@@ -58,9 +58,7 @@ func (ex *exchange) fail(f *failure) {
 	if f.after > 0 {
 		h["Retry-After"] = []string{strconv.Itoa(int(f.after.Seconds()))}
 	}
-	ex.writeJSON(status, struct {
-		Error errorBody `json:"error"`
-	}{e})
+	ex.writeError(status, e)
 }
 
 // httpType is the error's type in an HTTP answer: the API's own words, and the
@@ -75,8 +73,11 @@ func (f *failure) httpType() string {
 	return "invalid_request_error"
 }
 
-func (ex *exchange) writeJSON(status int, v any) {
-	b, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true))
+// writeError answers with an error object.
+func (ex *exchange) writeError(status int, e errorBody) {
+	b, err := json.Marshal(struct {
+		Error errorBody `json:"error"`
+	}{e}, jsontext.AllowInvalidUTF8(true))
 	if err != nil { // only types of ours come here
 		ex.log.Error("cannot encode an answer", "request_id", ex.id, "error", err)
 		status, b = http.StatusInternalServerError, nil

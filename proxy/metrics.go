@@ -9,37 +9,6 @@ import (
 	"turngate/guard"
 )
 
-// outcome is what a client was told of a turn.
-type outcome string
-
-const (
-	outcomeCompleted     outcome = "completed"
-	outcomeIncomplete    outcome = "incomplete"
-	outcomeFailed        outcome = "failed"
-	outcomeRefused       outcome = "refused"
-	outcomeClientGone    outcome = "client_gone"
-	outcomeTruncated     outcome = "truncated"
-	outcomeTimeout       outcome = "timeout"
-	outcomeUpstreamError outcome = "upstream_error"
-	outcomeLocalError    outcome = "local_error"
-)
-
-// upstreamOutcome is what an upstream did, whatever the client was told (S10).
-type upstreamOutcome string
-
-const (
-	upstreamCompleted  upstreamOutcome = "completed"
-	upstreamIncomplete upstreamOutcome = "incomplete"
-	upstreamFailed     upstreamOutcome = "failed"
-	upstreamTruncated  upstreamOutcome = "truncated"
-	upstreamTimedOut   upstreamOutcome = "timeout"
-	upstreamHTTPError  upstreamOutcome = "http_error"
-	upstreamUnreached  upstreamOutcome = "unreachable"
-	upstreamCancelled  upstreamOutcome = "cancelled"
-	upstreamNotAsked   upstreamOutcome = ""        // the turn ended before: not counted
-	upstreamPending    upstreamOutcome = "pending" // still being read, after a refusal
-)
-
 // metrics are the counters of a proxy. No label takes a value that a client or
 // an upstream can invent (O7).
 type metrics struct {
