@@ -64,6 +64,7 @@ func newTransport(pool *sse.Buffers) *http.Transport {
 		MaxIdleConnsPerHost:    1024, // the default of 2 would dial for nearly every turn
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: 256 << 10,
+		WriteBufferSize:        2 << 10, // holds a head; bodies go past it (conn.ReadFrom)
 	}
 }
 
