@@ -12,7 +12,7 @@ func (s *server) reload() {
 	next, cert, err := s.load()
 	if err == nil && s.store == nil {
 		// Once open, the store stays: what is in it can be asked for.
-		s.store, err = openStore(next)
+		s.store, err = openStore(next, s.log)
 	}
 	if err == nil {
 		err = s.proxy.Reload(proxyConfig(next, s.log, s.store))

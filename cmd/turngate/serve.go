@@ -66,7 +66,7 @@ func serveUntil(ctx context.Context, signals <-chan os.Signal, args []string, lo
 	level.Set(settings.LogLevel)
 	log := newLogger(stderr, settings.LogFormat, level)
 
-	store, err := openStore(settings)
+	store, err := openStore(settings, log)
 	if err != nil {
 		fmt.Fprintf(stderr, "turngate serve: %v\n", err)
 		return exitFailed

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 
 // openStore opens the store of responses that the settings name; nil if no
 // upstream needs one. The settings were checked.
-func openStore(s *config.Settings) (replay.Store, error) {
+func openStore(s *config.Settings, log *slog.Logger) (replay.Store, error) {
 	if !s.ReplaysAny() {
 		return nil, nil
 	}
@@ -30,6 +31,7 @@ func openStore(s *config.Settings) (replay.Store, error) {
 		}
 		return store, nil
 	}
+	redis.SetLogger(log)
 	store, err := redis.Open(s.StoreURL, redis.Options{Limits: limits})
 	if err != nil {
 		return nil, err

@@ -12,6 +12,11 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
+// dialerRetries is how often one attempt of a call dials. The calls are tried
+// again themselves; with the library's five pauses in each, a server that refuses
+// connections would cost every turn all the time that a call may take.
+const dialerRetries = 1
+
 // newClient makes a client that heeds the contexts of calls, for a URL.
 func newClient(rawURL string) (redis.UniversalClient, error) {
 	scheme, rest, _ := strings.Cut(rawURL, "://")
@@ -25,6 +30,9 @@ func newClient(rawURL string) (redis.UniversalClient, error) {
 			return nil, fmt.Errorf("redis URL: %w", err)
 		}
 		opt.ContextTimeoutEnabled = true
+		if opt.DialerRetries == 0 {
+			opt.DialerRetries = dialerRetries
+		}
 		opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 		return redis.NewClient(opt), nil
 	case "redis+cluster", "rediss+cluster":
@@ -44,6 +52,7 @@ func newClient(rawURL string) (redis.UniversalClient, error) {
 func clusterOptions(rest string) (*redis.ClusterOptions, error) {
 	opt := &redis.ClusterOptions{
 		ContextTimeoutEnabled:    true,
+		DialerRetries:            dialerRetries,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}
 	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
