@@ -85,7 +85,7 @@ func hidesCall(f sse.Frame) bool {
 		return true
 	}
 	for line := range f.Ignored {
-		if bytes.HasPrefix(line, byteOrderMark) || (f.LoneCR || line[0] != ':') && !evidenceFree(line) {
+		if bytes.HasPrefix(line, []byte(byteOrderMark)) || (f.LoneCR || line[0] != ':') && !evidenceFree(line) {
 			return true
 		}
 	}
@@ -101,4 +101,4 @@ func pythonBreaks(b []byte) (n int) {
 	return n
 }
 
-var byteOrderMark = []byte("\xEF\xBB\xBF")
+const byteOrderMark = "\xEF\xBB\xBF"

@@ -201,7 +201,7 @@ func (g *Guard) judgeFrame(f sse.Frame, root gjson.Result, kind Kind) *Refusal {
 // InspectAnswer judges a JSON answer (stream: false). ok is false if it is not
 // one JSON object that is a response or an error; the answer is then nobody's.
 func (g *Guard) InspectAnswer(body []byte) (kind Kind, r *Refusal, ok bool) {
-	body = bytes.TrimPrefix(body, byteOrderMark) // clients drop it
+	body = bytes.TrimPrefix(body, []byte(byteOrderMark)) // clients drop it
 	e, err := readOutline(body)
 	switch {
 	case err != nil:

@@ -2,7 +2,7 @@ package sse
 
 import "bytes"
 
-var byteOrderMark = []byte("\xEF\xBB\xBF")
+const byteOrderMark = "\xEF\xBB\xBF"
 
 // cutter finds the end of a frame and its fields, keeping its place when the
 // bytes run out. Offsets count from the frame's start.
@@ -73,7 +73,7 @@ func (c *cutter) scan(b []byte, first bool) (int, bool) {
 
 // line takes one line and reports whether it ends the frame.
 func (c *cutter) line(b []byte, s span, first bool) bool {
-	if first && bytes.HasPrefix(b[s.from:s.to], byteOrderMark) {
+	if first && bytes.HasPrefix(b[s.from:s.to], []byte(byteOrderMark)) {
 		s.from += len(byteOrderMark)
 		c.bom = true
 	}
