@@ -74,9 +74,6 @@ func NewRecorder(opt Options) (*Recorder, error) {
 	return &Recorder{opt: opt, wake: make(chan struct{}, 1), writer: newWriter(opt)}, nil
 }
 
-// Options returns what the recorder was made with.
-func (r *Recorder) Options() Options { return r.opt }
-
 // Close lets no more turns begin. Those that have are written to their ends.
 func (r *Recorder) Close() {
 	r.mu.Lock()

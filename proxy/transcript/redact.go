@@ -62,10 +62,13 @@ func secretName(name string) bool {
 	return false
 }
 
+// schemes matches how an Authorization header begins, in any case.
+const schemes = `(?i)^\s*(bearer|basic|negotiate|digest)\s+`
+
 // secretForm matches values that look like credentials whatever their name:
 // schemes of the Authorization header, API keys by their usual prefixes, JSON
 // web tokens, and URLs with user info.
-var secretForm = regexp.MustCompile(`(?i)^\s*(bearer|basic|negotiate|digest)\s+|\b(sk|pk|rk|xai|gsk|hf|ghp|gho|ghu|ghs|xox[abp])[-_][a-z0-9_-]{16,}|\beyJ[\w-]{8,}\.[\w-]{8,}\.|://[^/\s@]*@`)
+var secretForm = regexp.MustCompile(schemes + `|\b(sk|pk|rk|xai|gsk|hf|ghp|gho|ghu|ghs|xox[abp])[-_][a-z0-9_-]{16,}|\beyJ[\w-]{8,}\.[\w-]{8,}\.|://[^/\s@]*@`)
 
 func secretValue(v string) bool { return secretForm.MatchString(v) }
 
@@ -114,8 +117,8 @@ func credentials(name, value string) []string {
 	return all
 }
 
-// scheme is how an Authorization header begins: no secret.
-var scheme = regexp.MustCompile(`(?i)^\s*(bearer|basic|negotiate|digest)\s+`)
+// scheme is the part of an Authorization header that is no secret.
+var scheme = regexp.MustCompile(schemes)
 
 // partsOf returns what of a value is the secret: a cookie's value without its
 // name, a token without its scheme, a password in both its forms.

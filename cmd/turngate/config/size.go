@@ -14,7 +14,7 @@ type size struct{ to *int64 }
 func (v size) String() string { return shown(v.to) }
 
 func (v size) Set(s string) error {
-	n, err := ParseSize(s)
+	n, err := parseSize(s)
 	if err != nil {
 		return err
 	}
@@ -25,9 +25,9 @@ func (v size) Set(s string) error {
 	return nil
 }
 
-// ParseSize reads a number of bytes: plain, or whole with a unit of B, kB, MB,
+// parseSize reads a number of bytes: plain, or whole with a unit of B, kB, MB,
 // GB, TB (thousands) or KiB, MiB, GiB, TiB (1024), in any case.
-func ParseSize(s string) (int64, error) {
+func parseSize(s string) (int64, error) {
 	bad := func() (int64, error) {
 		return 0, fmt.Errorf("%s is not a size such as 64MiB, 1GiB or 4096", quote(s))
 	}

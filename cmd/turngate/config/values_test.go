@@ -36,12 +36,12 @@ func TestParseSize(t *testing.T) {
 		{"1 e3", -1},
 	}
 	for _, tt := range tests {
-		got, err := ParseSize(tt.in)
+		got, err := parseSize(tt.in)
 		if err != nil {
 			got = -1
 		}
 		if got != tt.want {
-			t.Errorf("ParseSize(%q) = %d (%v), want %d", tt.in, got, err, tt.want)
+			t.Errorf("parseSize(%q) = %d (%v), want %d", tt.in, got, err, tt.want)
 		}
 	}
 }
