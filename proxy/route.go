@@ -37,8 +37,8 @@ func newRoute(u *Upstream, m *metrics, pool *sse.Buffers) (*route, error) {
 	}
 	base := *u.BaseURL
 	base.User = nil
-	if base.Path == "" {
-		base.Path = "/" // or what is joined to it has no slash in front
+	if !strings.HasPrefix(base.Path, "/") {
+		base.Path = "/" + base.Path // URL.JoinPath leaves it out
 	}
 	return &route{
 		Upstream: u, base: &base, injects: u.InjectsKey(), authorization: authorization(u),
