@@ -38,6 +38,9 @@ fuzz-long: ## each fuzz target for a long time
 e2e: ## real clients and services; those that are missing fail
 	.ci/with-tools $(GO) test -race -count=1 ./...
 
+full: export TURNGATE_TEST_CHAINS = 1000
+full: export TURNGATE_TEST_KILLS = 20
+full: export TURNGATE_TEST_BULK = 10000
 full: lint race e2e fuzz-long bench ## all that there is; takes hours
 
 docs: ## the pages in docs/ that are made from code
