@@ -93,7 +93,7 @@ func draining() *failure {
 
 func shuttingDown() *failure {
 	return &failure{status: http.StatusServiceUnavailable, code: "proxy_shutdown", after: time.Second, stream: "proxy_shutdown",
-		outcome: outcomeUpstreamError, message: "turngate: the proxy was shut down before the response ended."}
+		outcome: outcomeLocalError, message: "turngate: the proxy was shut down before the response ended."}
 }
 
 func upstreamUnreachable(kind string, cause error) *failure {

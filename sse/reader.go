@@ -148,7 +148,11 @@ func (r *Reader) makeRoom() {
 	if len(pending) <= len(r.buf.B)/2 {
 		r.end = copy(r.buf.B, pending)
 	} else {
-		bigger := r.pool.Get(2 * len(r.buf.B))
+		size := 2 * len(r.buf.B)
+		if r.max > 0 { // what is pending is within the limit, or refused next
+			size = min(size, max(r.max, len(pending))+readSize)
+		}
+		bigger := r.pool.Get(size)
 		r.end = copy(bigger.B, pending)
 		r.pool.Put(r.buf)
 		r.buf = bigger
