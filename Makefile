@@ -35,13 +35,13 @@ fuzz: ## each fuzz target for a short time
 fuzz-long: ## each fuzz target for a long time
 	.ci/fuzz $(FUZZTIME_LONG)
 
-e2e: ## real clients and services; those that are missing fail
+e2e: ## as race, with real clients and services; those that are missing fail
 	.ci/with-tools $(GO) test -race -count=1 ./...
 
 full: export TURNGATE_TEST_CHAINS = 1000
 full: export TURNGATE_TEST_KILLS = 20
 full: export TURNGATE_TEST_BULK = 10000
-full: lint race e2e fuzz-long bench ## all that there is; takes hours
+full: lint fixtures-check e2e fuzz-long bench ## all that there is; takes hours
 
 docs: ## the pages in docs/ that are made from code
 	$(GO) test ./cmd/turngate/config -run TestReference -update
