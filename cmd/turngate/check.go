@@ -23,7 +23,8 @@ Judges a recorded turn as the proxy would have: one line per finding, and a last
 line "accepted" or "refused: REASON". RESPONSE is what an upstream sent to the
 request in REQ.json, an event stream or JSON, - for stdin. FOLDER is a turn that
 "turngate serve --record" has kept; it brings its request and the settings that
-were in force, which the flags override.
+were in force, which the flags override. --undeclared auto refuses, wherever the
+answer is from.
 
 The exit code is 0 for accepted, 1 for refused, 2 for input that cannot be read.
 
