@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"turngate/guard"
+	"turngate/proxy/tracing"
 	"turngate/replay"
 )
 
@@ -39,6 +40,10 @@ type Config struct {
 	// Store keeps the finished turns of upstreams with Replay; nil: none does,
 	// and Replay has no effect. It stays the caller's to close, after Shutdown.
 	Store replay.Store
+
+	// Traces takes a span of each turn; nil: nothing is traced. It stays the
+	// caller's to shut down, after Shutdown.
+	Traces *tracing.Exporter
 
 	// Logger gets one line a turn and the causes of faults; nil discards.
 	Logger *slog.Logger

@@ -29,6 +29,7 @@ type metrics struct {
 	upErrors *prometheus.CounterVec
 	recorded *prometheus.CounterVec
 	replay   *replayMetrics
+	spans    *spanCounts
 }
 
 // durationBuckets reach from a local error to the longest turns of agents.
@@ -62,9 +63,10 @@ func newMetrics(version string) *metrics {
 	m.recorded = counter("turngate_recordings_total", "Turns that --record was to keep: written, dropped because the disk did not keep up, or failed.", "result")
 	m.active = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "turngate_active_streams", Help: "Turns being answered now."}, []string{"upstream"})
 	m.replay = newReplayMetrics(m.registry)
+	m.spans = newSpanCounts()
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "turngate_build_info", Help: "Version of the running binary; always 1."}, []string{"version", "goversion"})
 	info.WithLabelValues(version, runtime.Version()).Set(1)
-	m.registry.MustRegister(m.active, info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.active, m.spans, info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 

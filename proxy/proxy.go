@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"turngate/guard"
+	"turngate/proxy/tracing"
 	"turngate/proxy/transcript"
 	"turngate/replay"
 	"turngate/sse"
@@ -61,6 +62,7 @@ func New(cfg Config) (*Proxy, error) {
 		return nil, err
 	}
 	p.metrics.replay.stats.store = func() replay.Store { return p.settings.Load().Store }
+	p.metrics.spans.exporter = func() *tracing.Exporter { return p.settings.Load().Traces }
 	return p, nil
 }
 

@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"time"
 
@@ -31,6 +30,7 @@ type turn struct {
 	ended     time.Time
 	recording *recording // nil: the turn is not recorded
 	history   *history   // nil: no record is made of the turn
+	span      *span      // nil: the turn is not traced
 	onFinding func(*guard.Refusal, guard.Mode)
 
 	// detached is what goes on when the client has its answer and the turn was
@@ -41,6 +41,7 @@ type turn struct {
 // serveTurn takes a turn from request to end.
 func (p *Proxy) serveTurn(ex *exchange) {
 	t := &turn{exchange: ex, transport: "json"}
+	t.startSpan()
 	if !p.running.enter() {
 		ex.w.Header()["Connection"] = []string{"close"} // the next one may find another proxy
 		t.fail(draining())
@@ -154,6 +155,7 @@ func (t *turn) newGuard() {
 func (t *turn) onRefusal(r *guard.Refusal, mode guard.Mode) {
 	r.Upstream, r.RequestID = t.route.Name, t.id
 	t.route.m.refusal(r, mode)
+	t.span.finding(r, mode)
 	if t.onFinding != nil {
 		t.onFinding(r, mode)
 	}
@@ -214,9 +216,8 @@ func (t *turn) end(o upstreamOutcome) {
 func (t *turn) account() {
 	now := time.Now()
 	t.ended = now
-	name := noUpstream
+	name := t.upstreamName()
 	if t.route != nil {
-		name = t.route.Name
 		t.route.m.duration.Observe(now.Sub(t.start).Seconds())
 		if !t.firstAt.IsZero() {
 			t.route.m.first.Observe(t.firstAt.Sub(t.start).Seconds())
@@ -226,55 +227,30 @@ func (t *turn) account() {
 	if f := t.failure; f != nil && f.kind != "" && t.route != nil {
 		t.p.metrics.upErrors.WithLabelValues(name, f.kind).Inc()
 	}
-	t.logTurn(name, now)
-	t.p.recent.add(t.record(name, now))
+	r := t.record(name, now)
+	t.logTurn(&r)
+	t.p.recent.add(r)
 	if t.upstream != upstreamPending {
 		t.accountUpstream()
 	}
 }
 
+// upstreamName is the turn's upstream as metrics and logs name it.
+func (t *turn) upstreamName() string {
+	if t.route == nil {
+		return noUpstream
+	}
+	return t.route.Name
+}
+
 // accountUpstream counts what the upstream did and spent. After a refusal it
 // runs later than account, when the rest of the stream has been read.
 func (t *turn) accountUpstream() {
+	defer t.span.end(t)
 	if t.upstream == upstreamNotAsked {
 		return
 	}
 	usage := t.guard.Turn().Usage
 	t.p.metrics.outcomes.WithLabelValues(t.route.Name, string(t.upstream)).Inc()
 	t.route.m.spent(usage)
-}
-
-// maxLogged bounds, in characters, what is kept or logged of a string that a
-// client or an upstream chose.
-const maxLogged = 100
-
-// logTurn writes the access log's line.
-func (t *turn) logTurn(upstream string, now time.Time) {
-	level := slog.LevelInfo
-	if t.failure != nil && t.outcome != outcomeClientGone && t.outcome != outcomeRefused {
-		level = slog.LevelWarn
-	}
-	if !t.log.Enabled(context.Background(), level) {
-		return
-	}
-	attrs := []slog.Attr{
-		slog.String("request_id", t.id), slog.String("upstream", upstream), slog.String("model", guard.Shown(t.model, maxLogged)),
-		slog.String("transport", t.transport), slog.String("outcome", string(t.outcome)),
-		slog.String("upstream_outcome", string(t.upstream)), slog.Duration("duration", now.Sub(t.start)),
-	}
-	if t.guard != nil {
-		g := t.guard.Turn()
-		attrs = append(attrs, slog.String("response_id", guard.Shown(g.ID, maxLogged)), slog.String("guard", t.guard.State()),
-			slog.Int("events", g.Events), slog.Int64("input_tokens", g.Usage.Input), slog.Int64("output_tokens", g.Usage.Output))
-		if r := t.guard.Refused(); r != nil {
-			attrs = append(attrs, slog.String("refusal", r.Reason), slog.String("message", r.Message()))
-		}
-	}
-	if t.failure != nil && t.failure.refusal == nil {
-		attrs = append(attrs, slog.String("error", t.failure.code))
-		if t.failure.cause != nil {
-			attrs = append(attrs, slog.String("cause", t.failure.cause.Error()))
-		}
-	}
-	t.log.LogAttrs(context.Background(), level, "turn", attrs...)
 }

@@ -24,6 +24,8 @@ type turnRecord struct {
 	Error           string         `json:"error,omitempty"`
 	Refusal         *guard.Refusal `json:"refusal"`
 	Reported        int            `json:"reported"` // findings that were let pass
+	Events          int            `json:"events"`   // of the upstream
+	TraceID         string         `json:"trace_id,omitempty"`
 	Tokens          tokens         `json:"tokens"`
 	Started         time.Time      `json:"started"`
 	FirstEventMS    *int64         `json:"first_event_ms"`
@@ -84,16 +86,34 @@ func (t *recentTurns) list(limit int, match func(*turnRecord) bool) []turnRecord
 	return found
 }
 
-// serveTurns answers GET /turns?limit=&outcome=.
+// serveTurns answers GET /turns?limit=&outcome=&since=; since is how long ago.
 func (p *Proxy) serveTurns(w http.ResponseWriter, r *http.Request) {
 	limit, ok := limitOf(w, r.URL.Query().Get("limit"), maxTurns)
 	if !ok {
 		return
 	}
+	after, ok := sinceOf(w, r.URL.Query().Get("since"))
+	if !ok {
+		return
+	}
 	outcome := r.URL.Query().Get("outcome")
 	writeAdmin(w, http.StatusOK, map[string]any{"turns": p.recent.list(limit, func(t *turnRecord) bool {
-		return outcome == "" || t.Outcome == outcome
+		return (outcome == "" || t.Outcome == outcome) && !t.Started.Before(after)
 	})})
+}
+
+// sinceOf reads a "since", a duration until now, as a time. One that is none is
+// answered here.
+func sinceOf(w http.ResponseWriter, s string) (after time.Time, ok bool) {
+	if s == "" {
+		return time.Time{}, true
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		writeAdmin(w, http.StatusBadRequest, map[string]string{"error": "since must be a duration such as 15m"})
+		return time.Time{}, false
+	}
+	return time.Now().Add(-d), true
 }
 
 // limitOf reads a "limit", otherwise being the value where there is none. One
@@ -134,7 +154,7 @@ func (t *turn) record(upstream string, now time.Time) turnRecord {
 	r := turnRecord{
 		RequestID: t.id, Client: t.client, Upstream: upstream, Model: guard.Shown(t.model, maxLogged), Transport: t.transport,
 		Outcome: string(t.outcome), UpstreamOutcome: string(t.upstream), Reported: t.reported,
-		Started: t.start, DurationMS: now.Sub(t.start).Milliseconds(),
+		TraceID: t.span.id(), Started: t.start, DurationMS: now.Sub(t.start).Milliseconds(),
 	}
 	if !t.firstAt.IsZero() {
 		ms := t.firstAt.Sub(t.start).Milliseconds()
@@ -146,7 +166,7 @@ func (t *turn) record(upstream string, now time.Time) turnRecord {
 	if t.guard != nil {
 		r.Guard, r.Refusal = t.guard.State(), t.guard.Refused()
 		r.ResponseID = guard.Shown(t.guard.Turn().ID, maxLogged)
-		r.Tokens = tokens(t.guard.Turn().Usage)
+		r.Events, r.Tokens = t.guard.Turn().Events, tokens(t.guard.Turn().Usage)
 	}
 	return r
 }

@@ -118,7 +118,11 @@ func TestTurnsLimitAndFilter(t *testing.T) {
 		if i%10 == 0 {
 			outcome = outcomeRefused
 		}
-		r.proxy.recent.add(turnRecord{RequestID: fmt.Sprintf("req_%d", i), Outcome: string(outcome)})
+		started := time.Now().Add(-time.Hour)
+		if i >= all-5 {
+			started = time.Now()
+		}
+		r.proxy.recent.add(turnRecord{RequestID: fmt.Sprintf("req_%d", i), Outcome: string(outcome), Started: started})
 	}
 	for query, want := range map[string]struct{ n, first, last int }{
 		"":                         {1000, 1499, 500},
@@ -129,6 +133,9 @@ func TestTurnsLimitAndFilter(t *testing.T) {
 		"?outcome=refused":         {100, 1490, 500},
 		"?outcome=refused&limit=3": {3, 1490, 1470},
 		"?outcome=timeout":         {0, 0, 0},
+		"?since=10m":               {5, 1499, 1495},
+		"?since=10m&limit=2":       {2, 1499, 1498},
+		"?since=2h":                {1000, 1499, 500},
 	} {
 		list := r.turns(query)
 		if len(list) != want.n {
@@ -143,7 +150,7 @@ func TestTurnsLimitAndFilter(t *testing.T) {
 			t.Errorf("%s: from %s to %s, want %d to %d", query, first, last, want.first, want.last)
 		}
 	}
-	for _, query := range []string{"?limit=0", "?limit=-1", "?limit=x", "?limit=1e3"} {
+	for _, query := range []string{"?limit=0", "?limit=-1", "?limit=x", "?limit=1e3", "?since=x", "?since=-5m", "?since=0", "?since=5"} {
 		if got := r.admin("GET", "/turns"+query); got.Code != http.StatusBadRequest || !gjson.ValidBytes(got.Body.Bytes()) {
 			t.Errorf("%s: %d %s", query, got.Code, got.Body)
 		}

@@ -17,6 +17,7 @@ func (t *turn) send(b *body) (*http.Response, *failure) {
 	req.ContentLength = int64(len(b.bytes))
 	req.Body = b.reader()
 	req.GetBody = func() (io.ReadCloser, error) { return b.reader(), nil }
+	t.span.pass(req.Header, t.route)
 	t.recording.sent(req, b)
 	resp, f := t.roundTrip(t.route, req, t.cancel)
 	if f == nil {

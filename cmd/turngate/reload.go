@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"turngate/cmd/turngate/config"
+	"turngate/proxy"
 )
 
 // reload reads the configuration again (rule O3). Running turns keep what they
@@ -15,7 +16,7 @@ func (s *server) reload() {
 		s.store, err = openStore(next, s.log)
 	}
 	if err == nil {
-		err = s.proxy.Reload(proxyConfig(next, s.log, s.store))
+		err = s.proxy.Reload(s.configure(next))
 	}
 	if err != nil {
 		s.logUnchanged(err)
@@ -31,6 +32,14 @@ func (s *server) reload() {
 	s.settings = next
 	s.log.Info("configuration reloaded")
 	logSettings(s.log, next)
+}
+
+// configure returns what the settings say about the proxy, with what stays open
+// over every reload.
+func (s *server) configure(settings *config.Settings) proxy.Config {
+	cfg := proxyConfig(settings, s.log, s.store)
+	cfg.Traces = s.traces
+	return cfg
 }
 
 // logUnchanged says why a configuration was not taken, one line a fault.
@@ -58,6 +67,7 @@ func needRestart(old, next *config.Settings) []string {
 		{"store", old.StoreURL != next.StoreURL},
 		{"store-ttl", old.StoreTTL != next.StoreTTL},
 		{"store-max-bytes", old.StoreMaxBytes != next.StoreMaxBytes},
+		{"otlp-endpoint", old.TracesURL != next.TracesURL},
 		{"log-format", old.LogFormat != next.LogFormat},
 		{"tls-cert", (old.TLSCert == "") != (next.TLSCert == "")},
 	} {

@@ -80,7 +80,12 @@ func serveUntil(ctx context.Context, signals <-chan os.Signal, args []string, lo
 		cert:     newCertificates(cert),
 	}
 	defer s.closeStore()
-	if s.proxy, err = proxy.New(proxyConfig(settings, log, store)); err != nil {
+	if s.traces, err = openTraces(ctx, settings, log); err != nil {
+		fmt.Fprintf(stderr, "turngate serve: %v\n", err)
+		return exitFailed
+	}
+	defer s.closeTraces()
+	if s.proxy, err = proxy.New(s.configure(settings)); err != nil {
 		fmt.Fprintf(stderr, "turngate serve: %v\n", err)
 		return exitUsage
 	}

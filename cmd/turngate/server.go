@@ -14,6 +14,7 @@ import (
 
 	"turngate/cmd/turngate/config"
 	"turngate/proxy"
+	"turngate/proxy/tracing"
 	"turngate/replay"
 )
 
@@ -36,7 +37,8 @@ type server struct {
 	load     func() (*config.Settings, *certificate, error)
 	settings *config.Settings
 	proxy    *proxy.Proxy
-	store    replay.Store // nil: no upstream needs one
+	store    replay.Store      // nil: no upstream needs one
+	traces   *tracing.Exporter // nil: turns are not traced
 	cert     *certificates
 
 	clients endpoint

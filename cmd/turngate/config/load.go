@@ -21,6 +21,7 @@ func Load(args []string, lookup func(string) (string, bool)) (*Settings, error) 
 			list = l.applyFile(path, text)
 		}
 	}
+	l.applyOTel()
 	l.applyEnv()
 	l.applyFlags(given)
 	l.upstreams(list)

@@ -56,6 +56,8 @@ func samples(t *testing.T, o Option) [3]string {
 		return [3]string{"1s", "2m", "3h"}
 	case "N":
 		return [3]string{"11", "12", "13"}
+	case "URL":
+		return [3]string{"http://a", "http://b", "off"}
 	case "FILE", "DIR", "NAME":
 		return [3]string{"KEY_A", "KEY_B", "KEY_C"}
 	}

@@ -12,6 +12,7 @@ package config
 
 import (
 	"log/slog"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -60,6 +61,9 @@ type Settings struct {
 
 	Record         string // folder for recorded turns; "": none
 	RecordMaxBytes int64
+
+	TracesURL    string      // where the collector takes spans; "": turns are not traced
+	TracesHeader http.Header // goes there with them
 
 	LogLevel  slog.Level
 	LogFormat string // json or text; "": by where the log goes
