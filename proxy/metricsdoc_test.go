@@ -22,6 +22,17 @@ func TestMetricsPage(t *testing.T) {
 		documented[m[1]] = strings.NewReplacer("`", "", " ", "", "-", "").Replace(m[2])
 	}
 
+	registered := registeredMetrics()
+	if len(registered) == 0 {
+		t.Fatal("no metric found in the registry")
+	}
+	if diff := cmp.Diff(registered, documented); diff != "" {
+		t.Errorf("metrics and their labels (-registered +docs/metrics.md):\n%s", diff)
+	}
+}
+
+// registeredMetrics returns the labels of each metric by its name.
+func registeredMetrics() map[string]string {
 	descriptions := make(chan *prometheus.Desc)
 	go func() {
 		newMetrics("test").registry.Describe(descriptions)
@@ -34,10 +45,5 @@ func TestMetricsPage(t *testing.T) {
 			registered[m[1]] = m[2]
 		}
 	}
-	if len(registered) == 0 {
-		t.Fatal("no metric found in the registry")
-	}
-	if diff := cmp.Diff(registered, documented); diff != "" {
-		t.Errorf("metrics and their labels (-registered +docs/metrics.md):\n%s", diff)
-	}
+	return registered
 }
