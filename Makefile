@@ -4,7 +4,7 @@ GO ?= go
 # How long `make fuzz` and `make fuzz-long` run each fuzz target.
 FUZZTIME ?= 10s
 FUZZTIME_LONG ?= 10m
-PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
 .PHONY: build test race demo bench full lint fixtures-check fuzz fuzz-long e2e docs release ci clean
 
@@ -46,12 +46,15 @@ full: lint fixtures-check e2e fuzz-long bench ## all that there is; takes hours
 docs: ## the pages in docs/ that are made from code
 	$(GO) test ./cmd/turngate/config -run TestReference -update
 
-release: ## binaries for all platforms, in dist/
+release: ## static binaries for all platforms and their checksums, in dist/
+	@rm -rf dist
 	@set -e; for p in $(PLATFORMS); do \
 		out=dist/turngate-$${p%/*}-$${p#*/}; \
+		case $$p in windows/*) out=$$out.exe ;; esac; \
 		echo "$$out"; \
-		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -ldflags='-s -w' -o "$$out" ./cmd/turngate; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -buildvcs=true -ldflags='-s -w' -o "$$out" ./cmd/turngate; \
 	done
+	@cd dist && sha256sum turngate-* >SHA256SUMS
 
 ci: ## what CI runs
 	bash .ci/run
