@@ -4,9 +4,11 @@ GO ?= go
 # How long `make fuzz` and `make fuzz-long` run each fuzz target.
 FUZZTIME ?= 10s
 FUZZTIME_LONG ?= 10m
+# How long `make soak` takes.
+SOAK ?= 20m
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
-.PHONY: build test race demo bench full lint fixtures-check fuzz fuzz-long e2e docs release ci clean
+.PHONY: build test race demo bench full lint fixtures-check fuzz fuzz-long e2e soak docs release ci clean
 
 build: ## the binary, for this machine
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/turngate ./cmd/turngate
@@ -38,10 +40,13 @@ fuzz-long: ## each fuzz target for a long time
 e2e: ## as race, with real clients and services; those that are missing fail
 	.ci/with-tools $(GO) test -race -count=1 ./...
 
+soak: ## 200 streams at once with faults at random, under reloads; SOAK=3m for shorter
+	TURNGATE_TEST_SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -run TestSoak -v ./cmd/turngate
+
 full: export TURNGATE_TEST_CHAINS = 1000
 full: export TURNGATE_TEST_KILLS = 20
 full: export TURNGATE_TEST_BULK = 10000
-full: lint fixtures-check e2e fuzz-long bench ## all that there is; takes hours
+full: lint fixtures-check e2e fuzz-long bench soak ## all that there is; takes hours
 
 docs: ## the pages in docs/ that are made from code
 	$(GO) test ./cmd/turngate/config -run TestReference -update
