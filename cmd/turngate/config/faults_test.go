@@ -127,6 +127,10 @@ func TestFaults(t *testing.T) {
 				`TURNGATE_UPSTREAM_KEY_ENV: cannot be set beside the list of upstreams in FILE:1`,
 			},
 		},
+		"an empty file": {
+			file: "# nothing yet\n",
+			want: []string{`FILE: the file sets nothing`},
+		},
 		"no upstreams": {
 			file: "upstreams: []\n",
 			want: []string{`FILE:1: upstreams is an empty list`},

@@ -16,7 +16,14 @@ import (
 func (l *loader) applyFile(path string, text []byte) *list {
 	f := file{path: path, faults: &l.faults}
 	var found *list
-	for _, p := range f.pairs(f.root(text), "the file") {
+	faults := len(l.faults)
+	root := f.root(text)
+	if root == nil && len(l.faults) == faults {
+		// A reload can meet a file that is being written. Without its upstreams
+		// turns would go elsewhere, unguarded.
+		l.faults.add(path, "the file sets nothing")
+	}
+	for _, p := range f.pairs(root, "the file") {
 		if p.key == "upstreams" {
 			found = &list{f, p}
 			continue
