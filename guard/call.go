@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -31,7 +32,7 @@ type itemReadings [itemKeyCount]readings
 // illTyped refuses a list where an item or its type belongs, if it could be a
 // call to a reader that flattens lists or compares loosely.
 func (g *Guard) illTyped(v gjson.Result) *Refusal {
-	if evidenceFree([]byte(v.Raw)) {
+	if evidenceFree(bytesOf(v.Raw)) {
 		return nil
 	}
 	return g.found(unreadable(g.catalog, "a list where an output item or its type belongs"))
@@ -54,7 +55,7 @@ func (g *Guard) item(v gjson.Result, at place) *Refusal {
 			}
 		}
 	}
-	if !ok && !evidenceFree([]byte(v.Raw)) {
+	if !ok && !evidenceFree(bytesOf(v.Raw)) {
 		return g.found(unreadable(g.catalog, repeatsKeys))
 	}
 	return nil
@@ -99,7 +100,7 @@ func (g *Guard) itemAs(typ string, m *itemReadings, at place) *Refusal {
 // are complete.
 func (g *Guard) namedCall(typ string, m *itemReadings, at place) *Refusal {
 	names, ok := m[keyName].strings()
-	if !ok || m[keyName].null() || contains(names, "") {
+	if !ok || m[keyName].null() || slices.Contains(names, "") {
 		return g.found(undeclared(g.catalog, typ, m, identity{"", m[keyName].first()}, true))
 	}
 	namespaces, ok := namespacesOf(m[keyNamespace])
@@ -129,7 +130,7 @@ func (g *Guard) namedCall(typ string, m *itemReadings, at place) *Refusal {
 // and null are "". ok is false if one is not a string.
 func namespacesOf(r readings) (all []string, ok bool) {
 	all, ok = r.strings()
-	if (r.null() || len(all) == 0) && !contains(all, "") {
+	if (r.null() || len(all) == 0) && !slices.Contains(all, "") {
 		all = append(all, "")
 	}
 	return all, ok
@@ -165,7 +166,7 @@ func mayBeLocal(environments readings) bool {
 		var typ [1]readings
 		unambiguous := members(v, []string{"type"}, typ[:])
 		names, ok := typ[0].strings()
-		if !ok || !unambiguous || typ[0].null() || contains(names, "local") {
+		if !ok || !unambiguous || typ[0].null() || slices.Contains(names, "local") {
 			return true
 		}
 	}
@@ -176,7 +177,7 @@ func mayBeLocal(environments readings) bool {
 func (g *Guard) approval(typ string, m *itemReadings, at place) *Refusal {
 	labels, okLabel := m[keyServerLabel].strings()
 	names, okName := m[keyName].strings()
-	if !okLabel || !okName || m[keyServerLabel].null() || m[keyName].null() || contains(names, "") {
+	if !okLabel || !okName || m[keyServerLabel].null() || m[keyName].null() || slices.Contains(names, "") {
 		return g.found(undeclared(g.catalog, typ, m, identity{"", m[keyName].first()}, true))
 	}
 	for _, label := range labels {

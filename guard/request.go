@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -161,7 +160,7 @@ func (r *requestReader) knownDeclarations(raw []byte) *declarations {
 	switch {
 	case r.known == nil:
 		return nil
-	case r.ahead != nil && bytes.Equal(raw, r.ahead.raw):
+	case r.ahead != nil: // raw is the list that was read last
 		return r.ahead.declarations
 	}
 	return r.known.list(raw)

@@ -83,7 +83,7 @@ func (r readings) strings() (all []string, ok bool) {
 	for _, v := range r {
 		switch v.Type {
 		case gjson.String:
-			if s := text(v.Str); !contains(all, s) {
+			if s := text(v.Str); !slices.Contains(all, s) {
 				all = append(all, s)
 			}
 		case gjson.Null:
@@ -117,15 +117,6 @@ func (r readings) first() string {
 // null reports whether one of the readings is null, or that there is none.
 func (r readings) null() bool {
 	return len(r) == 0 || slices.ContainsFunc(r, func(v gjson.Result) bool { return v.Type == gjson.Null })
-}
-
-func contains(all []string, s string) bool {
-	for _, a := range all {
-		if a == s {
-			return true
-		}
-	}
-	return false
 }
 
 // maxReadings bounds how often a key that matters may be repeated. Every
