@@ -93,19 +93,22 @@ func answerEvent(e *outline) string {
 }
 
 // carrier judges an item, or a list of items in order.
-func (g *Guard) carrier(v gjson.Result, at place) (r *Refusal) {
+func (g *Guard) carrier(v gjson.Result, at place) *Refusal {
 	if !v.IsArray() {
 		return g.item(v, at)
 	}
-	v.ForEach(func(_, item gjson.Result) bool {
+	for item := range elements(v) {
+		var r *Refusal
 		if item.IsArray() {
 			r = g.illTyped(item)
 		} else {
 			r = g.item(item, at)
 		}
-		return r == nil
-	})
-	return r
+		if r != nil {
+			return r
+		}
+	}
+	return nil
 }
 
 // argumentsEvent judges an event of the arguments family by the call that it

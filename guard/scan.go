@@ -159,10 +159,29 @@ func (s *scanner) literal(word string) error {
 	return nil
 }
 
-// quoted consumes a string and returns it with its quotes. It looks at eight
+// quoted consumes a string and returns it with its quotes.
+func (s *scanner) quoted() ([]byte, error) {
+	from := s.i
+	s.i++
+	// Most strings are short. What is worth it goes by larger blocks.
+	end, err := s.text(min(from+shortString, len(s.b)))
+	if !end && err == nil {
+		s.i += skipBlocks(s.b[s.i:])
+		end, err = s.text(len(s.b))
+	}
+	if !end {
+		return nil, errSyntax
+	}
+	return s.b[from:s.i], nil
+}
+
+const shortString = 48
+
+// text consumes what is inside of a string, until a byte at or behind until, or
+// up to and with the closing quotation mark: then end is true. It looks at eight
 // bytes at once for one that does not stand for itself: a quotation mark, a
 // backslash, a byte below 0x20.
-func (s *scanner) quoted() ([]byte, error) {
+func (s *scanner) text(until int) (end bool, err error) {
 	const (
 		ones    = 0x0101010101010101
 		high    = 0x80 * ones
@@ -170,9 +189,8 @@ func (s *scanner) quoted() ([]byte, error) {
 		quotes  = '"' * ones
 		slashes = '\\' * ones
 	)
-	b, from := s.b, s.i
-	i := from + 1
-	for i < len(b) {
+	b, i := s.b, s.i
+	for i < until {
 		if i+8 <= len(b) {
 			x := binary.LittleEndian.Uint64(b[i:])
 			q, e := x^quotes, x^slashes
@@ -188,23 +206,23 @@ func (s *scanner) quoted() ([]byte, error) {
 		switch c := b[i]; {
 		case c == '"':
 			s.i = i + 1
-			return b[from:s.i], nil
+			return true, nil
 		case c == '\\':
 			n := escapeLen(b[i:])
 			if n == 0 {
 				s.i = i
-				return nil, errSyntax
+				return false, errSyntax
 			}
 			i += n
 		case c < ' ':
 			s.i = i
-			return nil, errSyntax
+			return false, errSyntax
 		default:
 			i++
 		}
 	}
-	s.i = len(b)
-	return nil, errSyntax
+	s.i = i
+	return false, nil
 }
 
 // escapeLen returns the length of the escape sequence at the start of b, 0 if

@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"errors"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -159,3 +161,19 @@ func members(object gjson.Result, names []string, out []readings) (ok bool) {
 	}
 	return ok
 }
+
+// elements are those of an array. (gjson's own way goes byte by byte.)
+func elements(array gjson.Result) iter.Seq[gjson.Result] {
+	return func(yield func(gjson.Result) bool) {
+		r := scanner{b: bytesOf(array.Raw)}
+		r.array(func() error { // validated before
+			value, err := r.raw()
+			if err == nil && !yield(parse(value)) {
+				err = errEnough
+			}
+			return err
+		})
+	}
+}
+
+var errEnough = errors.New("enough")
