@@ -11,8 +11,8 @@ import (
 
 // conn is a connection to an upstream. It differs from what it wraps only in how
 // it takes a request's body from net/http, which copies through a new buffer of
-// 32 KiB for every request: here the buffer is lent, and large enough to send
-// most bodies with one system call. (On a TLS connection net/http does not ask.)
+// 32 KiB for every request: here a body goes from where it lies, with one system
+// call. (On a TLS connection net/http does not ask.)
 type conn struct {
 	net.Conn
 	pool *sse.Buffers
@@ -20,33 +20,21 @@ type conn struct {
 
 var _ io.ReaderFrom = (*conn)(nil)
 
-// maxCopy bounds the buffer that a body is copied through.
-const maxCopy = 256 << 10
+// copySize is the buffer that a body is copied through which lies nowhere.
+const copySize = 32 << 10
 
 // ReadFrom sends all of r.
 func (c *conn) ReadFrom(r io.Reader) (n int64, err error) {
-	size := maxCopy
 	if l, ok := r.(*io.LimitedReader); ok {
-		size = int(min(l.N, maxCopy))
+		if b, ok := l.R.(*bodyReader); ok {
+			n, err = b.send(c.Conn, l.N)
+			l.N -= n
+			return n, err
+		}
 	}
-	buf := c.pool.Get(size)
+	buf := c.pool.Get(copySize)
 	defer c.pool.Put(buf)
-	for {
-		m, readErr := r.Read(buf.B)
-		if m > 0 {
-			w, err := c.Conn.Write(buf.B[:m])
-			n += int64(w)
-			if err != nil {
-				return n, err
-			}
-		}
-		if readErr == io.EOF {
-			return n, nil
-		}
-		if readErr != nil {
-			return n, readErr
-		}
-	}
+	return io.CopyBuffer(struct{ io.Writer }{c.Conn}, struct{ io.Reader }{r}, buf.B)
 }
 
 // dialer returns how connections to upstreams are made.

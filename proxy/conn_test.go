@@ -9,22 +9,75 @@ import (
 	"turngate/sse"
 )
 
-// A body reaches the connection whole, through a lent buffer: net/http would
-// make a new one of 32 KiB for each request.
+// A body reaches the connection whole, whether it lies in memory (as those of
+// turns do) or comes from anywhere.
 func TestConnReadFrom(t *testing.T) {
-	for _, size := range []int{0, 1, 4 << 10, maxCopy, maxCopy + 1, 3*maxCopy + 7} {
-		body := bytes.Repeat([]byte("0123456789abcdef"), size/16+1)[:size]
-		near, far := net.Pipe()
-		c := &conn{Conn: near, pool: &sse.Buffers{}}
-		got := make(chan []byte)
-		go func() {
-			b, _ := io.ReadAll(far)
-			got <- b
-		}()
-		n, err := c.ReadFrom(io.LimitReader(bytes.NewReader(append(body, "behind"...)), int64(size)))
-		c.Close()
-		if b := <-got; err != nil || n != int64(size) || !bytes.Equal(b, body) {
-			t.Errorf("%d bytes: sent %d, %v; %d arrived", size, n, err, len(b))
+	for _, size := range []int{0, 1, 4 << 10, copySize, copySize + 1, 3*copySize + 7} {
+		want := bytes.Repeat([]byte("0123456789abcdef"), size/16+1)[:size]
+		for name, src := range map[string]io.Reader{
+			"any":    bytes.NewReader(append(bytes.Clone(want), "behind"...)),
+			"a body": newBody(want).reader(),
+		} {
+			near, far := net.Pipe()
+			c := &conn{Conn: near, pool: &sse.Buffers{}}
+			got := make(chan []byte)
+			go func() {
+				b, _ := io.ReadAll(far)
+				got <- b
+			}()
+			// net/http has read the first part of a body when it asks for the rest.
+			head := make([]byte, size/3)
+			io.ReadFull(src, head)
+			rest := &io.LimitedReader{R: src, N: int64(size - len(head))}
+			n, err := c.ReadFrom(rest)
+			c.Close()
+			if b := append(head, <-got...); err != nil || n != int64(size-len(head)) || rest.N != 0 || !bytes.Equal(b, want) {
+				t.Errorf("%s, %d bytes: sent %d, %v; %d arrived", name, size, n, err, len(b))
+			}
 		}
 	}
+}
+
+// The transport closes a body while it is still being sent, when the response
+// comes early: the bytes stay the body's until the write is over.
+func TestConnBodyClosedWhileSent(t *testing.T) {
+	near, far := net.Pipe()
+	c := &conn{Conn: near, pool: &sse.Buffers{}}
+	b := newBody([]byte("all of it"))
+	r := b.reader()
+	b.release()
+	sent := make(chan error)
+	go func() {
+		_, err := c.ReadFrom(&io.LimitedReader{R: r, N: 9})
+		sent <- err
+	}()
+	first := make([]byte, 1)
+	io.ReadFull(far, first) // the write has begun
+	r.Close()
+	if b.held() != 1 {
+		t.Errorf("%d holds on the body while it is sent, want the sender's", b.held())
+	}
+	rest := make([]byte, 8)
+	io.ReadFull(far, rest)
+	if err := <-sent; err != nil || string(first)+string(rest) != "all of it" {
+		t.Errorf("got %q, %v", string(first)+string(rest), err)
+	}
+	if b.held() != 0 {
+		t.Error("the body is still held")
+	}
+	if _, err := c.ReadFrom(&io.LimitedReader{R: r, N: 9}); err == nil {
+		t.Error("a closed body was sent")
+	}
+}
+
+func newBody(content []byte) *body {
+	pool := &sse.Buffers{}
+	buf := pool.Get(len(content))
+	return &body{pool: pool, buf: buf, bytes: buf.B[:copy(buf.B, content)], refs: 1}
+}
+
+func (b *body) held() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.refs
 }

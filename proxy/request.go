@@ -168,6 +168,25 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// send writes what is left of the body, at most limit bytes, to w. A Close does
+// not wait for it: it has a hold of its own.
+func (r *bodyReader) send(w io.Writer, limit int64) (int64, error) {
+	r.mu.Lock()
+	if r.done {
+		r.mu.Unlock()
+		return 0, http.ErrBodyReadAfterClose
+	}
+	b := r.body
+	b.retain()
+	defer b.release()
+	rest := b.bytes[r.pos:]
+	rest = rest[:min(int64(len(rest)), limit)]
+	r.pos += len(rest)
+	r.mu.Unlock()
+	n, err := w.Write(rest)
+	return int64(n), err
+}
+
 func (r *bodyReader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,8 +7,16 @@ const byteOrderMark = "\xEF\xBB\xBF"
 // cutter finds the end of a frame and its fields, keeping its place when the
 // bytes run out. Offsets count from the frame's start.
 type cutter struct {
+	progress
+	prevCR bool   // the frame before ended in a carriage return without its line feed
+	prevLF bool   // the frame before ended in a line feed
+	lf, cr finder // the line ends to come
+	last   layout
+}
+
+// progress is how far the frame at hand has been read.
+type progress struct {
 	pos       int  // start of the line in progress
-	seen      int  // bytes already searched for a line end
 	fields    bool // a line that is not a comment came: comments now belong to the frame
 	afterCR   bool // the byte before pos is a carriage return: a line feed here belongs to it
 	ended     bool // the frame's last line came; at most a line feed after it is missing
@@ -18,15 +26,14 @@ type cutter struct {
 	data      span
 	dataLines int
 	joined    []byte // the data of several lines
-	prevCR    bool   // the frame before ended in a carriage return without its line feed
-	prevLF    bool   // the frame before ended in a line feed
-	lf        int    // a line feed is here, and none between seen and it; -1: not known
-	noLF      int    // up to here there is no line feed from seen on
+	alike     bool   // the frame begins like the last
 }
 
 type span struct{ from, to int }
 
-func newCutter() cutter { return cutter{prevLF: true, lf: -1} }
+func newCutter() cutter {
+	return cutter{prevLF: true, lf: newFinder('\n'), cr: newFinder('\r')}
+}
 
 // scan looks for the end of the frame at the start of b, which is not empty, and
 // returns its length.
@@ -42,6 +49,7 @@ func (c *cutter) scan(b []byte, first bool) (int, bool) {
 			return 1, true
 		}
 	}
+	c.scanAlike(b)
 	for {
 		if c.afterCR {
 			if c.pos == len(b) {
@@ -53,21 +61,34 @@ func (c *cutter) scan(b []byte, first bool) (int, bool) {
 			} else {
 				c.loneCR = true
 			}
-			c.seen = c.pos
 		}
 		if c.ended {
 			return c.pos, true
 		}
 		eol := c.lineEnd(b)
 		if eol < 0 {
-			c.seen = len(b)
 			return 0, false
 		}
 		line := span{c.pos, eol}
 		c.pos = eol + 1
-		c.seen = c.pos
 		c.ended = c.line(b, line, first && line.from == 0)
 		c.afterCR = b[eol] == '\r' && !(c.ended && c.loneCR)
+	}
+}
+
+// scanAlike takes a frame that is like the one before: what stands before the
+// data if it begins like that, and the rest if it ends like it.
+func (c *cutter) scanAlike(b []byte) {
+	if c.pos == 0 && !c.loneCR && c.last.begins(b) {
+		c.fields, c.event, c.pos, c.alike = true, c.last.event, c.last.line, true
+	}
+	if !c.alike || c.pos != c.last.line {
+		return
+	}
+	lf, cr := c.lf.next(b, c.pos), c.cr.next(b, c.pos)
+	if lf >= 0 && lf+1 < len(b) && b[lf+1] == '\n' && (cr < 0 || cr > lf) {
+		c.data, c.dataLines = span{c.last.n, lf}, 1
+		c.pos, c.ended = lf+2, true
 	}
 }
 
@@ -136,14 +157,16 @@ func (c *cutter) frame(raw []byte) Frame {
 	case c.dataLines > 1:
 		f.Data = c.joined
 	}
-	last := raw[len(raw)-1]
+	if !c.alike || c.dataLines != 1 {
+		c.last.learn(&c.progress, raw)
+	}
 	// The joined data is handed out with the frame, so the next frame may not
 	// write over it: several frames are valid at once.
-	*c = cutter{
-		loneCR: c.loneCR && !c.blankByLF(raw),
-		prevCR: last == '\r', prevLF: last == '\n',
-		lf: c.lf - len(raw), noLF: c.noLF - len(raw),
-	}
+	c.progress = progress{loneCR: c.loneCR && !c.blankByLF(raw)}
+	last := raw[len(raw)-1]
+	c.prevCR, c.prevLF = last == '\r', last == '\n'
+	c.lf.advance(len(raw))
+	c.cr.advance(len(raw))
 	return f
 }
 
@@ -168,25 +191,11 @@ func (c *cutter) tail(raw []byte, first bool) Frame {
 	return f
 }
 
-// lineEnd returns the index of the first line end in b from seen on, or -1.
-// What it learns about line feeds is kept: a stream of bare carriage returns
-// would otherwise be searched to its end for each line.
+// lineEnd returns the index of the first line end in b from pos on, or -1.
 func (c *cutter) lineEnd(b []byte) int {
-	if c.lf < c.seen {
-		from := max(c.seen, c.noLF)
-		c.lf = bytes.IndexByte(b[from:], '\n')
-		if c.lf < 0 {
-			c.noLF = len(b)
-		} else {
-			c.lf += from
-		}
+	lf, cr := c.lf.next(b, c.pos), c.cr.next(b, c.pos)
+	if lf < 0 || cr >= 0 && cr < lf {
+		return cr
 	}
-	end := len(b)
-	if c.lf >= 0 {
-		end = c.lf
-	}
-	if cr := bytes.IndexByte(b[c.seen:end], '\r'); cr >= 0 {
-		return c.seen + cr
-	}
-	return c.lf
+	return lf
 }

@@ -2,6 +2,7 @@ package sse
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,7 +39,11 @@ func (m *movesOf) Read(p []byte) (int, error) {
 	if r.buf != nil && (r.buf != m.buf || r.end != m.end) {
 		m.moved += r.end - r.start
 	}
-	m.again += r.end - r.start - r.cut.seen
+	for _, f := range []finder{r.cut.lf, r.cut.cr} {
+		if f.at < r.cut.pos {
+			m.again += r.end - r.start - max(f.none, r.cut.pos)
+		}
+	}
 	if m.s == "" {
 		return 0, io.EOF
 	}
@@ -81,25 +86,30 @@ func TestLineEndLooksTwice(t *testing.T) {
 		for _, step := range []int{1, 100, len(in)} {
 			b, c := []byte(in), newCutter()
 			looked := 0
+			look := func(f *finder, b []byte) int {
+				start, known := max(c.pos, f.none), f.at >= c.pos
+				at := f.next(b, c.pos)
+				switch {
+				case known:
+				case at < 0:
+					looked += len(b) - start
+				default:
+					looked += at + 1 - start
+				}
+				return at
+			}
 			for end := 0; end < len(b); {
 				end = min(end+step, len(b))
-				for c.seen < end {
-					from, lf := max(c.seen, c.noLF), c.lf
+				for c.pos < end {
+					lf, cr := look(&c.lf, b[:end]), look(&c.cr, b[:end])
 					eol := c.lineEnd(b[:end])
-					if lf < c.seen { // line feeds were searched for
-						if c.lf < 0 {
-							looked += end - from
-						} else {
-							looked += c.lf + 1 - from
-						}
+					if want := slices.Min(append(slices.DeleteFunc([]int{lf, cr}, func(i int) bool { return i < 0 }), end)); eol != want && !(eol < 0 && want == end) {
+						t.Fatalf("%s: line end at %d, want %d", name, eol, want)
 					}
 					if eol < 0 {
-						looked += end - c.seen
-						c.seen = end
 						break
 					}
-					looked += eol + 1 - c.seen
-					c.seen = eol + 1
+					c.pos = eol + 1
 				}
 			}
 			if looked > 2*len(in) {
