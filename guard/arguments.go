@@ -103,7 +103,7 @@ func (g *Guard) doomed(typ string, id identity, m *itemReadings, v schema.Verdic
 	if ns := m[keyNamespace].first(); ns != "" {
 		r.Namespace = optional(ns)
 	}
-	r.list(g.catalog)
+	g.list(r)
 	r.Missing = append(r.Missing, v.Missing...)
 	for _, p := range v.Problems {
 		r.Problems = append(r.Problems, Problem(p))
@@ -211,5 +211,6 @@ func (g *Guard) listTools(m *itemReadings) {
 		return
 	}
 	label := m[keyServerLabel].first()
+	g.declared = nil
 	g.catalog.widen([]byte(raw), g.opt.Tools, func(d *declarations, t tool) { d.list(label, t) })
 }

@@ -35,7 +35,7 @@ func (g *Guard) illTyped(v gjson.Result) *Refusal {
 	if evidenceFree(bytesOf(v.Raw)) {
 		return nil
 	}
-	return g.found(unreadable(g.catalog, "a list where an output item or its type belongs"))
+	return g.found(g.unreadable("a list where an output item or its type belongs"))
 }
 
 // item judges one output item: the one verdict, whatever carried it.
@@ -56,7 +56,7 @@ func (g *Guard) item(v gjson.Result, at place) *Refusal {
 		}
 	}
 	if !ok && !evidenceFree(bytesOf(v.Raw)) {
-		return g.found(unreadable(g.catalog, repeatsKeys))
+		return g.found(g.unreadable(repeatsKeys))
 	}
 	return nil
 }
@@ -101,14 +101,14 @@ func (g *Guard) itemAs(typ string, m *itemReadings, at place) *Refusal {
 func (g *Guard) namedCall(typ string, m *itemReadings, at place) *Refusal {
 	names, ok := m[keyName].strings()
 	if !ok || m[keyName].null() || slices.Contains(names, "") {
-		return g.found(undeclared(g.catalog, typ, m, identity{"", m[keyName].first()}, true))
+		return g.found(g.undeclared(typ, m, identity{"", m[keyName].first()}, true))
 	}
 	namespaces, ok := namespacesOf(m[keyNamespace])
 	for _, name := range names {
 		for _, ns := range namespaces {
 			id := newIdentity(ns, name)
 			if !ok || !g.authorised(typ, id, m) {
-				if r := g.found(undeclared(g.catalog, typ, m, identity{ns, name}, true)); r != nil {
+				if r := g.found(g.undeclared(typ, m, identity{ns, name}, true)); r != nil {
 					return r
 				}
 				continue
@@ -153,7 +153,7 @@ func (g *Guard) typedCall(typ string, m *itemReadings, authorised bool) *Refusal
 	if authorised {
 		return nil
 	}
-	return g.found(undeclared(g.catalog, typ, m, identity{}, false))
+	return g.found(g.undeclared(typ, m, identity{}, false))
 }
 
 // mayBeLocal reports whether some reading of a shell_call's environment means
@@ -178,12 +178,12 @@ func (g *Guard) approval(typ string, m *itemReadings, at place) *Refusal {
 	labels, okLabel := m[keyServerLabel].strings()
 	names, okName := m[keyName].strings()
 	if !okLabel || !okName || m[keyServerLabel].null() || m[keyName].null() || slices.Contains(names, "") {
-		return g.found(undeclared(g.catalog, typ, m, identity{"", m[keyName].first()}, true))
+		return g.found(g.undeclared(typ, m, identity{"", m[keyName].first()}, true))
 	}
 	for _, label := range labels {
 		for _, name := range names {
 			if !g.catalog.approvable(label, name) {
-				if r := g.found(undeclared(g.catalog, typ, m, identity{"", name}, true)); r != nil {
+				if r := g.found(g.undeclared(typ, m, identity{"", name}, true)); r != nil {
 					return r
 				}
 			}
@@ -200,6 +200,7 @@ func (g *Guard) approval(typ string, m *itemReadings, at place) *Refusal {
 // itself.
 func (g *Guard) widen(tools string) {
 	if g.widened += len(tools); g.LoadsTools() {
+		g.declared = nil
 		g.catalog.widen([]byte(tools), g.opt.Tools, (*declarations).declare)
 	}
 }

@@ -62,7 +62,7 @@ func (g *Guard) judge(root gjson.Result, eventLine string) *Refusal {
 		}
 	}
 	if !ok {
-		return g.found(unreadable(g.catalog, repeatsKeys))
+		return g.found(g.unreadable(repeatsKeys))
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (g *Guard) argumentsEvent(typ string, root gjson.Result) *Refusal {
 		return nil
 	}
 	if !members(root, itemKeyNames[:], m[:]) {
-		return g.found(unreadable(g.catalog, repeatsKeys))
+		return g.found(g.unreadable(repeatsKeys))
 	}
 	// The end of the arguments is judged if it has any; the item is, anyway.
 	complete := strings.HasSuffix(typ, "_arguments.done") && !m[keyArguments].null() && !m[keyArguments].has("")

@@ -47,8 +47,12 @@ type Guard struct {
 
 	announced map[string]announced // calls by output index
 
-	current *snapshot           // of what was inspected last, see Snapshot
+	declared      []string // as refusals list it; nil until one does
+	declaredTotal int
+
+	outline outline             // of what was inspected last, if that was not flat
 	data    []byte              // from which it was read
+	current *snapshot           // of outline, see Snapshot
 	judged  map[uint64]struct{} // arguments that passed
 	last    template            // of flat events
 }
@@ -90,7 +94,7 @@ func (g *Guard) Turn() *Turn { return &g.turn }
 // Inspect judges one frame and notes what it says of the turn. A frame that is
 // refused must not be relayed, nor anything after it.
 func (g *Guard) Inspect(f sse.Frame) (Kind, *Refusal) {
-	g.current = nil
+	g.forget()
 	if g.refusal != nil {
 		return KindNone, g.refusal
 	}
@@ -120,11 +124,20 @@ func (g *Guard) Inspect(f sse.Frame) (Kind, *Refusal) {
 	return g.inspectSlowly(f, false)
 }
 
+// forget drops what was kept of the event before: it lies in a buffer that is
+// not the guard's.
+func (g *Guard) forget() {
+	if g.data != nil {
+		g.outline, g.current, g.data = outline{}, nil, nil
+	}
+}
+
 // inspectSlowly reads a frame that its form did not clear. closely judges it
 // even if its outline clears it; the verdict must not differ.
 func (g *Guard) inspectSlowly(f sse.Frame, closely bool) (Kind, *Refusal) {
-	e, err := readOutline(f.Data)
-	if err != nil {
+	e := &g.outline
+	g.data = f.Data
+	if e.read(f.Data) != nil {
 		return g.inspectBroken(f)
 	}
 	kind := kindOfFrame(f, e)
@@ -141,7 +154,7 @@ func (g *Guard) inspectSlowly(f sse.Frame, closely bool) (Kind, *Refusal) {
 	g.turn.note(kind, e)
 	switch kind {
 	case KindLifecycle, KindCompleted, KindIncomplete, KindFailed:
-		g.current, g.data = e.response(), f.Data
+		g.current = e.response()
 	}
 	return kind, nil
 }
@@ -153,7 +166,7 @@ func (g *Guard) inspectBroken(f sse.Frame) (Kind, *Refusal) {
 		return KindBroken, nil
 	}
 	if g.active && mayCarryCall(f) {
-		if r := g.found(unreadable(g.catalog, "an event that is not valid JSON and could carry a call")); r != nil {
+		if r := g.found(g.unreadable("an event that is not valid JSON and could carry a call")); r != nil {
 			return KindBroken, r
 		}
 	}
@@ -169,7 +182,7 @@ func (g *Guard) judgeHidden(f sse.Frame) *Refusal {
 			return r
 		}
 	}
-	return g.found(unreadable(g.catalog, "an event whose lines readers would cut differently around what could be a call"))
+	return g.found(g.unreadable("an event whose lines readers would cut differently around what could be a call"))
 }
 
 // judgeFrame judges an event as its readers see it. Some take each data line
@@ -180,7 +193,7 @@ func (g *Guard) judgeFrame(f sse.Frame, root gjson.Result, kind Kind) *Refusal {
 		if evidenceFree(f.Data) {
 			return nil
 		}
-		return g.found(unreadable(g.catalog, "an event that is not a JSON object and could carry a call"))
+		return g.found(g.unreadable("an event that is not a JSON object and could carry a call"))
 	}
 	if r := g.judge(root, string(f.Event)); r != nil {
 		return r
@@ -202,11 +215,12 @@ func (g *Guard) judgeFrame(f sse.Frame, root gjson.Result, kind Kind) *Refusal {
 // one JSON object that is a response or an error; the answer is then nobody's.
 func (g *Guard) InspectAnswer(body []byte) (kind Kind, r *Refusal, ok bool) {
 	body = bytes.TrimPrefix(body, []byte(byteOrderMark)) // clients drop it
-	e, err := readOutline(body)
-	switch {
+	e := &g.outline
+	g.data = body
+	switch err := e.read(body); {
 	case err != nil:
 		if g.active && bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) && !evidenceFree(body) {
-			r = g.found(unreadable(g.catalog, "an answer that is not valid JSON and could carry a call"))
+			r = g.found(g.unreadable("an answer that is not valid JSON and could carry a call"))
 		}
 		return KindBroken, r, r != nil
 	case e.raw == nil || !e.isResponse() && !e.isError():
@@ -222,7 +236,7 @@ func (g *Guard) InspectAnswer(body []byte) (kind Kind, r *Refusal, ok bool) {
 		}
 	}
 	g.turn.noteAnswer(e)
-	g.current, g.data = &e.snapshot, body
+	g.current = &e.snapshot
 	return g.turn.Terminal, nil, true
 }
 
@@ -241,8 +255,8 @@ func (g *Guard) Account(f sse.Frame) {
 	if f.Data == nil {
 		return
 	}
-	e, err := readOutline(f.Data)
-	if err != nil {
+	e := &g.outline
+	if e.read(f.Data) != nil {
 		return
 	}
 	if kind := kindOfFrame(f, e); kind != KindItemDone {

@@ -29,22 +29,22 @@ type snapshot struct {
 	repeats                             []repeat
 }
 
-// readOutline reads data. The error is errSyntax.
-func readOutline(data []byte) (*outline, error) {
-	e := &outline{}
+// read makes e the outline of data. The error is errSyntax.
+func (e *outline) read(data []byte) error {
+	*e = outline{}
 	s := scanner{b: data}
 	if s.peek() != '{' {
 		e.odd = !evidenceFree(data)
 		if err := s.skip(); err != nil {
-			return nil, err
+			return err
 		}
 	} else if err := e.root(&s); err != nil {
-		return nil, err
+		return err
 	}
 	if !s.end() {
-		return nil, errSyntax
+		return errSyntax
 	}
-	return e, nil
+	return nil
 }
 
 func (e *outline) root(s *scanner) error {

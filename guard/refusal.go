@@ -60,7 +60,7 @@ type Problem struct {
 func (r *Refusal) Message() string { return "turngate: " + r.detail }
 
 // undeclared makes the refusal of a call that the catalog does not authorise.
-func undeclared(c *Catalog, itemType string, m *itemReadings, id identity, named bool) *Refusal {
+func (g *Guard) undeclared(itemType string, m *itemReadings, id identity, named bool) *Refusal {
 	r := &Refusal{Reason: UndeclaredToolCall, ItemType: shown(itemType)}
 	if m != nil {
 		r.CallID = optional(m[keyCallID].first())
@@ -70,7 +70,7 @@ func undeclared(c *Catalog, itemType string, m *itemReadings, id identity, named
 		}
 		r.Namespace = optional(id.namespace)
 	}
-	r.list(c)
+	g.list(r)
 	switch {
 	case id.name != "":
 		r.Name = optional(id.name)
@@ -89,26 +89,31 @@ func undeclared(c *Catalog, itemType string, m *itemReadings, id identity, named
 
 // unreadable makes the refusal of an event that could carry a call and that
 // readers would not agree about.
-func unreadable(c *Catalog, why string) *Refusal {
+func (g *Guard) unreadable(why string) *Refusal {
 	r := &Refusal{Reason: UnreadableEvent, ItemType: "event", detail: "the upstream sent " + why}
-	r.list(c)
+	g.list(r)
 	return r
 }
 
 // Oversized makes the refusal of an event or answer over limit bytes.
 func (g *Guard) Oversized(limit int64) *Refusal {
-	r := unreadable(g.catalog, fmt.Sprintf("an event over the limit of %d bytes", limit))
+	r := g.unreadable(fmt.Sprintf("an event over the limit of %d bytes", limit))
 	g.refused(r, Refuse)
 	return r
 }
 
-func (r *Refusal) list(c *Catalog) {
-	all := c.Declared()
-	r.DeclaredTotal = len(all)
-	r.Declared, r.Missing, r.Problems = []string{}, []string{}, []Problem{} // [] on the wire, never null
-	for _, name := range all[:min(len(all), maxDeclared)] {
-		r.Declared = append(r.Declared, shown(name))
+// list puts into r what is declared: sorted, and made out once.
+func (g *Guard) list(r *Refusal) {
+	if g.declared == nil {
+		all := g.catalog.Declared()
+		g.declaredTotal = len(all)
+		g.declared = []string{} // [] on the wire, never null
+		for _, name := range all[:min(len(all), maxDeclared)] {
+			g.declared = append(g.declared, shown(name))
+		}
 	}
+	r.Declared, r.DeclaredTotal = g.declared, g.declaredTotal
+	r.Missing, r.Problems = []string{}, []Problem{}
 }
 
 func (r *Refusal) declared() string {
@@ -136,6 +141,9 @@ func shown(s string) string { return Shown(s, maxShown) }
 // Shown makes a text from a stranger fit to be shown: at most n characters, and
 // U+FFFD for those that control or format.
 func Shown(s string, n int) string {
+	if len(s) <= n && isPrintable(s) {
+		return strings.Clone(s)
+	}
 	for i := range s {
 		if n == 0 {
 			s = s[:i]
@@ -152,4 +160,14 @@ func Shown(s string, n int) string {
 		}
 		return r
 	}, s))
+}
+
+// isPrintable reports whether s is of ASCII characters that can all be shown.
+func isPrintable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }

@@ -65,8 +65,8 @@ func (g *Guard) Restore(asked Asked) []byte {
 // Restore does the same to a response object by itself, and returns that if
 // nothing differs.
 func Restore(response []byte, asked Asked) []byte {
-	e, err := readOutline(response)
-	if err != nil {
+	var e outline
+	if e.read(response) != nil {
 		return response
 	}
 	if out := e.snapshot.restore(response, &asked); out != nil {

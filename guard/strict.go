@@ -136,6 +136,7 @@ func members(object gjson.Result, names []string, out []readings) (ok bool) {
 		return ok
 	}
 	var exact uint
+	all := make([]gjson.Result, 0, min(len(names), 6)) // the first readings of each, mostly the only ones
 	r := scanner{b: bytesOf(object.Raw)}
 	r.object(func(key []byte) error { // validated before
 		n := named(string(unquote(key, nil)), names)
@@ -147,11 +148,15 @@ func members(object gjson.Result, names []string, out []readings) (ok bool) {
 		if string(key) == n {
 			exact |= 1 << i
 		}
-		if len(out[i]) == maxReadings {
+		switch {
+		case len(out[i]) == maxReadings:
 			ok = false
-			return err
+		case len(out[i]) == 0:
+			all = append(all, parse(value))
+			out[i] = all[len(all)-1 : len(all) : len(all)]
+		default:
+			out[i] = append(out[i], parse(value))
 		}
-		out[i] = append(out[i], parse(value))
 		return err
 	})
 	for i := range out {
