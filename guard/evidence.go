@@ -6,23 +6,6 @@ import (
 	"turngate/sse"
 )
 
-// intern returns b as a string, without allocating for the usual types.
-func intern(b []byte) string {
-	switch string(b) {
-	case "response.output_item.added":
-		return "response.output_item.added"
-	case "response.output_item.done":
-		return "response.output_item.done"
-	case "response.completed":
-		return "response.completed"
-	case "response.created":
-		return "response.created"
-	case "response.in_progress":
-		return "response.in_progress"
-	}
-	return string(b)
-}
-
 // isPlain reports whether a frame is no more than an event line and a data
 // line, or a data line alone, so that nothing can hide beside the data.
 func isPlain(f sse.Frame) bool {

@@ -3,7 +3,6 @@ package guard
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -54,7 +53,7 @@ func (r *requestReader) elements(element func() error) error {
 
 // unquote returns what a key means. It is valid until the next key is read.
 func (r *requestReader) unquote(key []byte) []byte {
-	if bytes.IndexByte(key, '\\') < 0 && utf8.Valid(key) {
+	if isPlainKey(key) || bytes.IndexByte(key, '\\') < 0 && utf8.Valid(key) {
 		return key // not to be taken for scratch: it is the body's
 	}
 	r.key = unquote(key, r.key)
@@ -68,7 +67,7 @@ func (r *requestReader) string(s *string) error {
 	}
 	quoted, err := r.quoted()
 	if err == nil {
-		*s = string(unquote(quoted[1:len(quoted)-1], nil))
+		*s = intern(unquote(quoted[1:len(quoted)-1], nil))
 	}
 	return err
 }
@@ -89,18 +88,20 @@ type duplicates uint16
 
 // once reports a second occurrence of one of keys as an error.
 func (r *requestReader) once(seen *duplicates, key []byte, keys []string) error {
-	i := slices.IndexFunc(keys, func(k string) bool { return string(key) == k })
-	if i < 0 {
+	for i, k := range keys {
+		if string(key) != k {
+			continue
+		}
+		if *seen&(1<<i) != 0 {
+			param := r.place()
+			return &RequestError{
+				Message: fmt.Sprintf("Duplicate key %q: readers differ about which one counts.", param),
+				Param:   param,
+			}
+		}
+		*seen |= 1 << i
 		return nil
 	}
-	if *seen&(1<<i) != 0 {
-		param := r.place()
-		return &RequestError{
-			Message: fmt.Sprintf("Duplicate key %q: readers differ about which one counts.", param),
-			Param:   param,
-		}
-	}
-	*seen |= 1 << i
 	return nil
 }
 
