@@ -22,8 +22,8 @@ race: ## the same under the race detector
 demo: ## upstream, proxy and client in one process: what turngate does, shown
 	$(GO) run ./cmd/turngate demo
 
-bench: ## benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+bench: ## the benchmarks of the working tree beside those of a commit; BASE=v1 COUNT=10 BENCH=regexp PKG=./sse
+	@BASE='$(value BASE)' COUNT='$(value COUNT)' BENCH='$(value BENCH)' PKG='$(value PKG)' .ci/bench
 
 lint: ## formatting, vet and staticcheck
 	.ci/lint
