@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,21 +46,16 @@ type Options struct {
 
 // Store keeps records in a bbolt file. It implements [replay.Store].
 type Store struct {
-	db      *bbolt.DB
-	codec   *kit.Codec
-	limits  replay.Limits
-	cap     int64 // bytes of records kept
-	now     func() time.Time
-	key     []byte
-	sweeper *kit.Sweeper
+	db     *bbolt.DB
+	base   kit.Base
+	limits replay.Limits
+	cap    int64 // bytes of records kept
+	now    func() time.Time
+	key    []byte
 
 	slots chan struct{} // one for each call that may be in the database
 
 	evictedTTL, evictedSize atomic.Int64
-
-	mu     sync.RWMutex
-	closed bool           // guarded by mu
-	calls  sync.WaitGroup // added to only under mu, while not closed
 }
 
 var _ replay.Store = (*Store)(nil)
@@ -109,10 +103,9 @@ func Open(path string, opts Options) (*Store, error) {
 	if err := errors.Join(os.Chmod(path, 0o600), s.setUp()); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.db.Close())
 	}
-	if s.codec, err = kit.NewCodec(); err != nil {
+	if err := s.base.Start(opts.SweepEvery, s.Sweep); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.db.Close())
 	}
-	s.sweeper = kit.StartSweeper(opts.SweepEvery, func(ctx context.Context) { _ = s.Sweep(ctx) })
 	return s, nil
 }
 
@@ -146,35 +139,21 @@ func (s *Store) setUp() error {
 	})
 }
 
-// enter begins a call that Close waits for, until s.calls.Done.
-func (s *Store) enter() error {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return replay.ErrClosed
-	}
-	s.calls.Add(1)
-	return nil
-}
-
 // do runs f, which uses the database, until it is done or ctx is; f goes on in
 // the second case, so it must not touch what its caller owns.
 func (s *Store) do(ctx context.Context, f func() error) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("store: %w", err)
+	if err := s.base.Enter(ctx); err != nil {
+		return err
 	}
 	select {
 	case s.slots <- struct{}{}:
 	case <-ctx.Done():
+		s.base.Leave()
 		return fmt.Errorf("store is busy: %w", ctx.Err())
-	}
-	if err := s.enter(); err != nil {
-		<-s.slots
-		return err
 	}
 	done := make(chan error, 1)
 	go func() {
-		defer s.calls.Done()
+		defer s.base.Leave()
 		defer func() { <-s.slots }()
 		done <- f()
 	}()
@@ -188,11 +167,10 @@ func (s *Store) do(ctx context.Context, f func() error) error {
 
 // ScopeKey implements [replay.Store]. The key lives as long as the file.
 func (s *Store) ScopeKey(ctx context.Context) ([]byte, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return nil, replay.ErrClosed
+	if err := s.base.Enter(ctx); err != nil {
+		return nil, err
 	}
+	defer s.base.Leave()
 	return s.key, nil
 }
 
@@ -228,19 +206,4 @@ func call[T any](ctx context.Context, s *Store, f func() (T, error)) (T, error) 
 }
 
 // Close implements [replay.Store].
-func (s *Store) Close() error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return nil
-	}
-	s.closed = true
-	s.mu.Unlock()
-	s.sweeper.Stop()
-	s.calls.Wait()
-	s.codec.Close()
-	if err := s.db.Close(); err != nil {
-		return fmt.Errorf("close store: %w", err)
-	}
-	return nil
-}
+func (s *Store) Close() error { return s.base.Close(s.db) }

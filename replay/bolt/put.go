@@ -37,11 +37,11 @@ func (s *Store) Put(ctx context.Context, scope replay.Scope, rec replay.Record) 
 	if rec.Created.IsZero() {
 		rec.Created = p.now
 	}
-	if err := s.enter(); err != nil {
+	if err := s.base.Enter(ctx); err != nil {
 		return err
 	}
-	defer s.calls.Done()
-	p.encoded = s.codec.Append(nil, &rec)
+	defer s.base.Leave()
+	p.encoded = s.base.Codec.Append(nil, &rec)
 	return s.do(ctx, func() error {
 		err := s.commit(p)
 		if errors.Is(err, bolterrors.ErrMaxSizeReached) {

@@ -63,7 +63,7 @@ func (s *Store) Chain(ctx context.Context, scope replay.Scope, id string) ([]rep
 		}
 		chain := make([]replay.Record, len(values))
 		for i, v := range values {
-			if chain[i], err = s.codec.Decode(v); err != nil {
+			if chain[i], err = s.base.Codec.Decode(v); err != nil {
 				return nil, err
 			}
 		}
@@ -93,7 +93,7 @@ func (s *Store) Get(ctx context.Context, scope replay.Scope, id string) (replay.
 		if err != nil {
 			return replay.Record{}, err
 		}
-		return s.codec.Decode(value)
+		return s.base.Codec.Decode(value)
 	})
 	if err != nil {
 		return replay.Record{}, fmt.Errorf("get record: %w", err)
@@ -137,7 +137,7 @@ func (s *Store) Items(ctx context.Context, scope replay.Scope, ids []string) ([]
 		}
 		recs := make([]replay.Record, len(values))
 		for i, v := range values {
-			if recs[i], err = s.codec.Decode(v); err != nil {
+			if recs[i], err = s.base.Codec.Decode(v); err != nil {
 				return nil, err
 			}
 		}

@@ -80,7 +80,7 @@ func New(opts Options) *Store {
 		s.now = time.Now
 	}
 	_, _ = rand.Read(s.key) // never fails, by its contract
-	s.sweeper = kit.StartSweeper(opts.SweepEvery, func(ctx context.Context) { _ = s.Sweep(ctx) })
+	s.sweeper = kit.StartSweeper(opts.SweepEvery, s.Sweep)
 	return s
 }
 

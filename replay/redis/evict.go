@@ -14,10 +14,10 @@ import (
 
 // Delete implements [replay.Store].
 func (s *Store) Delete(ctx context.Context, scope replay.Scope, id string) error {
-	if err := s.enter(ctx); err != nil {
+	if err := s.base.Enter(ctx); err != nil {
 		return err
 	}
-	defer s.calls.Done()
+	defer s.base.Leave()
 	if err := s.delete(ctx, scope, id); err != nil {
 		return fmt.Errorf("delete record: %w", err)
 	}
@@ -56,10 +56,10 @@ func (s *Store) unname(ctx context.Context, names, target string) error {
 // counts what it removed itself. It also gives a server that lost its data the
 // scope key back, so that scopes stay the same.
 func (s *Store) Sweep(ctx context.Context) error {
-	if err := s.enter(ctx); err != nil {
+	if err := s.base.Enter(ctx); err != nil {
 		return err
 	}
-	defer s.calls.Done()
+	defer s.base.Leave()
 	if k := s.scopeKey.Load(); k != nil {
 		if _, err := s.agree(ctx, *k); err != nil {
 			return fmt.Errorf("sweep: %w", err)

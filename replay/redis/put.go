@@ -24,10 +24,10 @@ func (s *Store) Put(ctx context.Context, scope replay.Scope, rec replay.Record) 
 	if err != nil {
 		return err
 	}
-	if err := s.enter(ctx); err != nil {
+	if err := s.base.Enter(ctx); err != nil {
 		return err
 	}
-	defer s.calls.Done()
+	defer s.base.Leave()
 	now := s.now()
 	if rec.Created.IsZero() {
 		rec.Created = now
@@ -110,7 +110,7 @@ type added struct {
 
 // add writes the record into the hash of its root.
 func (s *Store) add(ctx context.Context, keys kit.Keys, at []place, parent place, now time.Time, rec *replay.Record) (added, error) {
-	value := s.codec.Append(nil, rec)
+	value := s.base.Codec.Append(nil, rec)
 	a := added{cost: cost(len(value), len(keys.IDs)+len(keys.Items))}
 	items := make([]byte, 0, len(keys.Items)*len(kit.Key{}))
 	for _, k := range keys.Items {

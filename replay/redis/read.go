@@ -27,10 +27,10 @@ func (s *Store) find(ctx context.Context, scope replay.Scope, id string) (place,
 
 // Chain implements [replay.Store] in two round trips, whatever the length.
 func (s *Store) Chain(ctx context.Context, scope replay.Scope, id string) ([]replay.Record, error) {
-	if err := s.enter(ctx); err != nil {
+	if err := s.base.Enter(ctx); err != nil {
 		return nil, err
 	}
-	defer s.calls.Done()
+	defer s.base.Leave()
 	chain, err := s.chain(ctx, scope, id)
 	if err != nil {
 		return nil, fmt.Errorf("read chain: %w", err)
@@ -53,7 +53,7 @@ func (s *Store) chain(ctx context.Context, scope replay.Scope, id string) ([]rep
 	}
 	chain := make([]replay.Record, len(values))
 	for i, v := range values {
-		if chain[i], err = s.codec.Decode([]byte(v)); err != nil {
+		if chain[i], err = s.base.Codec.Decode([]byte(v)); err != nil {
 			return nil, err
 		}
 	}
@@ -63,10 +63,10 @@ func (s *Store) chain(ctx context.Context, scope replay.Scope, id string) ([]rep
 
 // Get implements [replay.Store].
 func (s *Store) Get(ctx context.Context, scope replay.Scope, id string) (replay.Record, error) {
-	if err := s.enter(ctx); err != nil {
+	if err := s.base.Enter(ctx); err != nil {
 		return replay.Record{}, err
 	}
-	defer s.calls.Done()
+	defer s.base.Leave()
 	at, err := s.find(ctx, scope, id)
 	if err != nil {
 		return replay.Record{}, fmt.Errorf("get record: %w", err)
@@ -109,7 +109,7 @@ func (s *Store) fetch(ctx context.Context, places []place) ([]replay.Record, err
 			continue
 		}
 		var err error
-		if recs[i], err = s.codec.Decode([]byte(value)); err != nil {
+		if recs[i], err = s.base.Codec.Decode([]byte(value)); err != nil {
 			return nil, err
 		}
 	}
@@ -118,10 +118,10 @@ func (s *Store) fetch(ctx context.Context, places []place) ([]replay.Record, err
 
 // Items implements [replay.Store] in two round trips.
 func (s *Store) Items(ctx context.Context, scope replay.Scope, ids []string) ([][]byte, error) {
-	if err := s.enter(ctx); err != nil {
+	if err := s.base.Enter(ctx); err != nil {
 		return nil, err
 	}
-	defer s.calls.Done()
+	defer s.base.Leave()
 	if len(ids) == 0 {
 		return nil, nil
 	}

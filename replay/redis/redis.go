@@ -16,7 +16,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -44,20 +43,15 @@ type Options struct {
 // Store keeps records in Redis. It implements [replay.Store].
 type Store struct {
 	client  redis.UniversalClient
-	codec   *kit.Codec
+	base    kit.Base
 	limits  replay.Limits
 	now     func() time.Time
 	keys    keys
 	scripts scripts
-	sweeper *kit.Sweeper
 
 	scopeKey atomic.Pointer[[]byte]
 
 	evictedTTL, evictedSize atomic.Int64
-
-	mu     sync.RWMutex
-	closed bool           // guarded by mu
-	calls  sync.WaitGroup // added to only under mu, while not closed
 }
 
 var _ replay.Store = (*Store)(nil)
@@ -74,41 +68,25 @@ func Open(url string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	codec, err := kit.NewCodec()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open store: %w", err), client.Close())
-	}
-	s := &Store{client: client, codec: codec, limits: opts.Limits.WithDefaults(), now: opts.Now, keys: keys(opts.Prefix), scripts: newScripts()}
+	s := &Store{client: client, limits: opts.Limits.WithDefaults(), now: opts.Now, keys: keys(opts.Prefix), scripts: newScripts()}
 	if s.now == nil {
 		s.now = time.Now
 	}
 	if s.keys == "" {
 		s.keys = "turngate"
 	}
-	s.sweeper = kit.StartSweeper(opts.SweepEvery, func(ctx context.Context) { _ = s.Sweep(ctx) })
+	if err := s.base.Start(opts.SweepEvery, s.Sweep); err != nil {
+		return nil, errors.Join(fmt.Errorf("open store: %w", err), client.Close())
+	}
 	return s, nil
-}
-
-// enter begins a call that Close waits for, until s.calls.Done.
-func (s *Store) enter(ctx context.Context) error {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return replay.ErrClosed
-	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("redis store: %w", err)
-	}
-	s.calls.Add(1)
-	return nil
 }
 
 // ScopeKey implements [replay.Store]. The first process to ask makes the key.
 func (s *Store) ScopeKey(ctx context.Context) ([]byte, error) {
-	if err := s.enter(ctx); err != nil {
+	if err := s.base.Enter(ctx); err != nil {
 		return nil, err
 	}
-	defer s.calls.Done()
+	defer s.base.Leave()
 	if k := s.scopeKey.Load(); k != nil {
 		return *k, nil
 	}
@@ -133,10 +111,10 @@ func (s *Store) agree(ctx context.Context, key []byte) ([]byte, error) {
 // Stats implements [replay.Store].
 func (s *Store) Stats(ctx context.Context) (replay.Stats, error) {
 	st := replay.Stats{EvictedTTL: s.evictedTTL.Load(), EvictedSize: s.evictedSize.Load()}
-	if err := s.enter(ctx); err != nil {
+	if err := s.base.Enter(ctx); err != nil {
 		return st, err
 	}
-	defer s.calls.Done()
+	defer s.base.Leave()
 	var total struct {
 		Records int64 `redis:"r"`
 		Bytes   int64 `redis:"b"`
@@ -149,19 +127,4 @@ func (s *Store) Stats(ctx context.Context) (replay.Stats, error) {
 }
 
 // Close implements [replay.Store].
-func (s *Store) Close() error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return nil
-	}
-	s.closed = true
-	s.mu.Unlock()
-	s.sweeper.Stop()
-	s.calls.Wait()
-	s.codec.Close()
-	if err := s.client.Close(); err != nil {
-		return fmt.Errorf("close store: %w", err)
-	}
-	return nil
-}
+func (s *Store) Close() error { return s.base.Close(s.client) }

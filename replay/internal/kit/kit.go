@@ -1,5 +1,5 @@
-// Package kit holds what the stores share: keys, the encoding of records, and
-// the checks before a record is kept. It knows no store.
+// Package kit holds what the stores share: keys, the encoding of records, the
+// checks before a record is kept, and opening and closing. It knows no store.
 package kit
 
 import (

@@ -15,7 +15,7 @@ type Sweeper struct {
 // StartSweeper calls sweep every interval, by the real clock, in a goroutine of
 // its own; 0 means once a minute, less than 0 never. The context that sweep gets
 // ends with Stop.
-func StartSweeper(interval time.Duration, sweep func(context.Context)) *Sweeper {
+func StartSweeper(interval time.Duration, sweep func(context.Context) error) *Sweeper {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Sweeper{cancel: cancel}
 	if interval < 0 {
@@ -32,7 +32,7 @@ func StartSweeper(interval time.Duration, sweep func(context.Context)) *Sweeper 
 			case <-ctx.Done():
 				return
 			case <-t.C:
-				sweep(ctx)
+				_ = sweep(ctx) // what failed is tried again the next time
 			}
 		}
 	})
