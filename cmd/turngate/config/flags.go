@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -12,16 +13,15 @@ import (
 // default first. A name that is not in the table is left out.
 func Register(fs *flag.FlagSet, s *Settings, names ...string) {
 	for _, o := range Options() {
-		for _, name := range names {
-			if o.Name != name {
-				continue
-			}
-			v := o.field(s)
-			if o.Default != "" {
-				_ = v.Set(o.Default)
-			}
-			fs.Var(v, o.Name, "`"+o.Arg+"` "+o.Help)
+		if !slices.Contains(names, o.Name) {
+			continue
 		}
+		v := o.field(s)
+		if o.Default != "" {
+			_ = v.Set(o.Default)
+		}
+		fs.Var(v, o.Name, "`"+o.Arg+"` "+o.Help)
+		fs.Lookup(o.Name).DefValue = o.shownDefault() // 32MiB, not a number of bytes
 	}
 }
 

@@ -203,7 +203,7 @@ func TestHelpWins(t *testing.T) {
 func TestRegister(t *testing.T) {
 	var s Settings
 	fs := flag.NewFlagSet("check", flag.ContinueOnError)
-	Register(fs, &s, "undeclared", "arguments", "approvals")
+	Register(fs, &s, "undeclared", "arguments", "approvals", "max-event-bytes")
 	if err := fs.Parse([]string{"--arguments", "refuse"}); err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,9 @@ func TestRegister(t *testing.T) {
 	}
 	var help strings.Builder
 	WriteFlags(&help, fs)
-	if !strings.Contains(help.String(), "  --arguments MODE\n") {
-		t.Errorf("help:\n%s", help.String())
+	for _, want := range []string{"  --arguments MODE\n", "(default: 32MiB)"} {
+		if !strings.Contains(help.String(), want) {
+			t.Errorf("no %q in help:\n%s", want, help.String())
+		}
 	}
 }
