@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 
 	"turngate/replay"
 )
@@ -15,6 +16,14 @@ func (ex *exchange) scope(ctx context.Context, r *route) (replay.Scope, error) {
 	}
 	kind, credential := ex.identity()
 	return replay.NewScope(key, kind, credential, r.Name), nil
+}
+
+// toolScope tells clients apart whose tools are compared from turn to turn. It is
+// a keyed hash that no other process can make: a store's scope outlives the
+// process, and there may be no store.
+func (ex *exchange) toolScope() uint64 {
+	kind, credential := ex.identity()
+	return maphash.String(ex.p.seed, kind+"\x00"+credential)
 }
 
 // identity tells clients apart: by the name of the client's key, else by the

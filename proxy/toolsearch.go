@@ -3,7 +3,6 @@ package proxy
 import (
 	"cmp"
 	"encoding/json"
-	"hash/maphash"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,6 +22,8 @@ type toolRow struct {
 	SchemaHash   *string         `json:"schema_hash"`
 	LastSeen     time.Time       `json:"last_seen"`
 	Drifted      bool            `json:"drifted"`
+
+	hash string // SchemaHash; "" without a schema
 }
 
 // How many rows /tools shows.
@@ -74,7 +75,7 @@ func (s *seenTools) search(q, upstream string, limit int) []toolRow {
 		row := m.row()
 		// A schema can be here twice: with its keys in another order, or read
 		// again after it was forgotten.
-		same := slices.IndexFunc(rows[first:], func(r toolRow) bool { return deref(r.SchemaHash) == deref(row.SchemaHash) })
+		same := slices.IndexFunc(rows[first:], func(r toolRow) bool { return r.hash == row.hash })
 		switch {
 		case same >= 0:
 			rows[first+same].Drifted = rows[first+same].Drifted || row.Drifted
@@ -134,35 +135,14 @@ func (t *seenTool) rank(q string) int {
 func (m *toolMatch) row() toolRow {
 	row := toolRow{
 		Name: guard.Shown(m.name, maxLogged), Upstream: m.upstream, Description: m.description,
-		LastSeen: m.lastSeen, Drifted: m.drifted,
+		LastSeen: m.lastSeen, Drifted: m.drifted, hash: hashOf(m.schema),
 	}
 	if m.namespace != "" {
 		ns := guard.Shown(m.namespace, maxLogged)
 		row.Namespace = &ns
 	}
-	if hash := hashOf(m.schema); hash != "" {
-		row.SchemaHash = &hash
-	}
 	if m.schema != nil {
-		row.InputSummary = m.schema.Summary()
+		row.SchemaHash, row.InputSummary = &row.hash, m.schema.Summary()
 	}
 	return row
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
-// toolScope tells clients apart whose tools are compared from turn to turn: by
-// the name of the client's key, else by the credential that came. It is a keyed
-// hash that no other process can make, and it is shown nowhere.
-func (ex *exchange) toolScope() uint64 {
-	var h maphash.Hash
-	h.SetSeed(ex.p.seed)
-	kind, credential := ex.identity()
-	h.WriteString(kind + "\x00" + credential)
-	return h.Sum64()
 }
