@@ -26,6 +26,12 @@ type failure struct {
 	outcome outcome
 }
 
+// Codes by which other code knows a failure.
+const (
+	codeClientGone = "client_gone"
+	codeShutdown   = "proxy_shutdown"
+)
+
 func local(status int, code, param, format string, args ...any) *failure {
 	return &failure{status: status, code: code, param: param, final: true, outcome: outcomeLocalError,
 		message: fmt.Sprintf(format, args...)}
@@ -74,7 +80,7 @@ func modelNotFound(model string) *failure {
 }
 
 func clientGone() *failure {
-	f := local(499, "client_gone", "", "turngate: the client went away.")
+	f := local(499, codeClientGone, "", "turngate: the client went away.")
 	f.outcome, f.cause = outcomeClientGone, errClientGone
 	return f
 }
@@ -92,7 +98,7 @@ func draining() *failure {
 }
 
 func shuttingDown() *failure {
-	return &failure{status: http.StatusServiceUnavailable, code: "proxy_shutdown", after: time.Second, stream: "proxy_shutdown",
+	return &failure{status: http.StatusServiceUnavailable, code: codeShutdown, after: time.Second, stream: codeShutdown,
 		outcome: outcomeLocalError, message: "turngate: the proxy was shut down before the response ended."}
 }
 

@@ -91,7 +91,7 @@ func (t *turn) relayJSON(resp *http.Response, body io.Reader, pulse *pulse) {
 // failBroken answers for a body that broke before anything was relayed.
 func (t *turn) failBroken(err error) {
 	f, o := t.broken(err)
-	if f.code == "upstream_truncated" {
+	if f.outcome == outcomeTruncated {
 		f = upstreamUnreachable("reset", err)
 	}
 	t.end(o)

@@ -136,8 +136,8 @@ func (t *turn) reread(rec Recorded) (*guard.Request, *failure) {
 
 // unjudged is the failure of a turn that ended before anything was sent.
 func unjudged(code string) *failure {
-	if f := clientGone(); code == f.code {
-		return f
+	if code == codeClientGone {
+		return clientGone()
 	}
 	return local(http.StatusServiceUnavailable, code, "", "turngate: the turn ended before anything was sent upstream.")
 }

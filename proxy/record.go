@@ -209,7 +209,7 @@ func unansweredEnd(f *failure) transcript.End {
 		return transcript.EndClientGone
 	case f.outcome == outcomeTimeout:
 		return transcript.EndHeaderTimeout
-	case f.code == shuttingDown().code:
+	case f.code == codeShutdown:
 		return transcript.EndShutdown
 	}
 	return transcript.EndUnreachable

@@ -40,7 +40,7 @@ func (ex *exchange) serveStored(id string, to target) (native *route) {
 	if f == nil {
 		return nil
 	}
-	if f.code == responseNotFound(id).code {
+	if f.status == http.StatusNotFound {
 		if native = ex.cfg.nativeRoute(); native != nil {
 			return native
 		}
