@@ -99,6 +99,13 @@ func (m *upstreamMetrics) refusal(r *guard.Refusal, mode guard.Mode) {
 	m.refusals.WithLabelValues(m.name, r.Reason, itemTypeLabel(r.ItemType), mode.String()).Inc()
 }
 
+// fault counts what went wrong with the upstream, unless kind is "".
+func (m *upstreamMetrics) fault(kind string) {
+	if kind != "" {
+		m.upErrors.WithLabelValues(m.name, kind).Inc()
+	}
+}
+
 func (m *upstreamMetrics) spent(u guard.Usage) {
 	for _, k := range [...]struct {
 		kind string

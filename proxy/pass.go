@@ -26,14 +26,13 @@ func (p *Proxy) servePassed(ex *exchange, to target) {
 	body.release()
 	if f != nil {
 		if ex.r.Context().Err() == nil { // else it is the client who went away
-			ex.log.Warn("request failed", "request_id", ex.id, "upstream", r.Name, "error", f.code, "cause", f.cause)
-			ex.fail(f)
+			ex.failAsked(r, f)
 		}
 		return
 	}
 	pulse := newPulse(resp, r.IdleTimeout, cancel)
 	defer pulse.stop()
-	ex.pass(r, resp)
+	ex.pass(ctx, r, resp)
 }
 
 // destination returns where a request goes and with which body, or nil if it was
@@ -72,20 +71,33 @@ func (ex *exchange) failPassed(f *failure) {
 	ex.fail(f)
 }
 
-// pass hands an answer back as it comes.
-func (ex *exchange) pass(r *route, resp *http.Response) {
+// failAsked answers with f, in which the upstream had part.
+func (ex *exchange) failAsked(r *route, f *failure) {
+	ex.noteFault(r, f)
+	ex.fail(f)
+}
+
+// noteFault counts and logs f.
+func (ex *exchange) noteFault(r *route, f *failure) {
+	r.m.fault(f.kind)
+	ex.log.Warn("request failed", "request_id", ex.id, "upstream", r.Name, "error", f.code, "cause", f.cause)
+}
+
+// pass hands an answer back as it comes. ctx is that of the request upstream.
+func (ex *exchange) pass(ctx context.Context, r *route, resp *http.Response) {
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode >= 400:
 		body, f := ex.p.readError(r, resp)
 		if f != nil {
-			ex.fail(f)
+			ex.failAsked(r, f)
 			return
 		}
+		r.m.fault(httpErrorKind(resp.StatusCode))
 		ex.passError(resp, body)
 		return
 	case resp.StatusCode < 200 || resp.StatusCode >= 300 && resp.StatusCode != http.StatusNotModified:
-		ex.fail(protocolError(errors.New("upstream answered " + resp.Status)))
+		ex.failAsked(r, protocolError(errors.New("upstream answered "+resp.Status)))
 		return
 	}
 	raw, ok := decoded(resp)
@@ -93,7 +105,7 @@ func (ex *exchange) pass(r *route, resp *http.Response) {
 		raw, ok = resp.Body, true // its encoding is that of a body it does not have
 	}
 	if !ok {
-		ex.fail(protocolError(errors.New("unreadable content encoding")))
+		ex.failAsked(r, protocolError(errors.New("unreadable content encoding")))
 		return
 	}
 	copyResponseHeader(ex.w.Header(), resp.Header)
@@ -113,6 +125,13 @@ func (ex *exchange) pass(r *route, resp *http.Response) {
 			return
 		}
 		if err != nil {
+			switch {
+			case ex.r.Context().Err() != nil: // it is the client who went away
+			case errors.Is(context.Cause(ctx), errIdle):
+				ex.noteFault(r, stalled())
+			default:
+				ex.noteFault(r, truncated(err))
+			}
 			// The client must not take half an answer for a whole one.
 			panic(http.ErrAbortHandler)
 		}

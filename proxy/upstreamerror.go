@@ -21,17 +21,22 @@ func (t *turn) relayError(resp *http.Response) {
 		t.fail(refusal)
 	case resp.StatusCode >= 500 && t.codex && !t.plain:
 		f := upstreamFailure(resp.StatusCode, "server_error", errorMessage(body))
-		f.kind = "http_5xx"
+		f.kind = httpErrorKind(resp.StatusCode)
 		t.fail(f)
 	default:
 		t.outcome = outcomeUpstreamError
 		t.failure = upstreamFailure(resp.StatusCode, "upstream_error", "")
-		t.failure.kind = "http_4xx"
-		if resp.StatusCode >= 500 {
-			t.failure.kind = "http_5xx"
-		}
+		t.failure.kind = httpErrorKind(resp.StatusCode)
 		t.passError(resp, body)
 	}
+}
+
+// httpErrorKind names an upstream's HTTP error for the metrics.
+func httpErrorKind(status int) string {
+	if status >= 500 {
+		return "http_5xx"
+	}
+	return "http_4xx"
 }
 
 // maxErrorBody bounds the body of an upstream's HTTP error; the API's are of a
