@@ -3,6 +3,7 @@ package guard
 import (
 	"path"
 	"slices"
+	"strings"
 )
 
 // Catalog is the set of tools that a request declares: the only source of what
@@ -150,12 +151,12 @@ func (c *Catalog) Declared() []string {
 // hosted reports whether a custom_tool_call of this name was run upstream: xAI
 // reports what it ran for x_search so (G6a), others are named by globs.
 func (c *Catalog) hosted(name string, globs []string) bool {
-	return isXSearch(name) && c.has("x_search") || matchesAny(name, globs)
+	return isXSearch(name) && c.has("x_search") || MatchesAny(name, globs)
 }
 
 // MayBeHosted reports whether a custom_tool_call of this name, of whatever turn,
 // can be one that an upstream with these globs ran itself.
-func MayBeHosted(name string, globs []string) bool { return isXSearch(name) || matchesAny(name, globs) }
+func MayBeHosted(name string, globs []string) bool { return isXSearch(name) || MatchesAny(name, globs) }
 
 func isXSearch(name string) bool {
 	switch name {
@@ -165,9 +166,12 @@ func isXSearch(name string) bool {
 	return false
 }
 
-func matchesAny(name string, globs []string) bool {
+// MatchesAny reports whether one of the globs matches all of a name, of a tool or
+// of a model. A slash is a character like any other: "vendor/model" is one name.
+func MatchesAny(name string, globs []string) bool {
+	flat := func(s string) string { return strings.ReplaceAll(s, "/", "\x00") } // for package path a slash is not
 	return slices.ContainsFunc(globs, func(g string) bool {
-		ok, err := path.Match(g, name)
+		ok, err := path.Match(flat(g), flat(name))
 		return ok && err == nil
 	})
 }

@@ -174,6 +174,9 @@ func TestG6aHostedCustomCalls(t *testing.T) {
 		"one of two types":           {xai, nil, done(`{"type":"custom_tool_call","type":"function_call","name":"x_keyword_search"}`), UndeclaredToolCall},
 		"by configuration":           {readFile, []string{"vendor_*"}, custom("vendor_look"), "passed"},
 		"by configuration, another":  {readFile, []string{"vendor_*"}, custom("rm_all"), UndeclaredToolCall},
+		"a slash in the name":        {readFile, []string{"vendor*"}, custom("vendor/look"), "passed"},
+		"a slash in the glob":        {readFile, []string{"*/look"}, custom("a/b/look"), "passed"},
+		"a slash in neither":         {readFile, []string{"*/look"}, custom("look"), UndeclaredToolCall},
 		"a glob that is not one":     {readFile, []string{"[", "rm_*"}, custom("rm_all"), "passed"},
 		"by configuration, function": {readFile, []string{"*"}, done(rmAll), UndeclaredToolCall},
 	} {

@@ -56,7 +56,7 @@ type Upstream struct {
 	Name    string   // label in metrics and refusals; unique
 	BaseURL *url.URL // "https://host/v1"; user info becomes Basic authentication
 	Key     string   // sent as Bearer token in place of the client's credentials; "": the client's are forwarded, or nothing is if there are ClientKeys
-	Models  []string // globs (path.Match, but * and ? match a slash too); empty: takes every model
+	Models  []string // globs, see guard.MatchesAny; empty: takes every model
 
 	Undeclared guard.Mode // the guard, rules G
 	Arguments  guard.Mode // argument validation, rules A1-A6

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"turngate/guard"
 	"turngate/sse"
 )
 
@@ -77,10 +78,8 @@ func (s *settings) routeFor(model string) *route {
 		if len(r.Models) == 0 && rest == nil {
 			rest = r
 		}
-		for _, glob := range r.Models {
-			if model != "" && matches(glob, model) {
-				return r
-			}
+		if model != "" && guard.MatchesAny(model, r.Models) {
+			return r
 		}
 	}
 	if rest == nil && model == "" {
@@ -92,14 +91,6 @@ func (s *settings) routeFor(model string) *route {
 // replays reports whether turngate keeps the state of some upstream.
 func (s *settings) replays() bool {
 	return slices.ContainsFunc(s.routes, func(r *route) bool { return r.replays })
-}
-
-// matches reports whether a glob matches all of a model's name. A slash is a
-// character like any other: "vendor/model" is one name.
-func matches(glob, model string) bool {
-	const plain = "\x00"
-	ok, err := path.Match(strings.ReplaceAll(glob, "/", plain), strings.ReplaceAll(model, "/", plain))
-	return ok && err == nil
 }
 
 // target returns the URL of a path under the upstream's base. rest is a cleaned

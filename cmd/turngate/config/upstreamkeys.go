@@ -53,7 +53,7 @@ func UpstreamKeys() []UpstreamKey {
 			Help: "headers of the client that it does not get",
 			list: func(d *draft) listValue { return listValue{&d.dropHeaders, checkHeader} }},
 		{Name: "hosted_calls", Arg: "[GLOB, ...]", Default: "none",
-			Help: "names of calls that it runs itself, so that they need no declaration",
+			Help: "names of custom tool calls that it runs itself, so that they need no declaration; patterns as in models",
 			list: func(d *draft) listValue { return listValue{&d.hostedCalls, checkGlob} }},
 		{Name: "idle_timeout", Arg: "D", Default: "`idle_timeout` above",
 			Help:   "how long it may be silent within a stream; 0: for ever",
