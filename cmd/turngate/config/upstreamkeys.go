@@ -56,7 +56,7 @@ func UpstreamKeys() []UpstreamKey {
 			Help: "names of custom tool calls that it runs itself, so that they need no declaration; patterns as in models",
 			list: func(d *draft) listValue { return listValue{&d.hostedCalls, checkGlob} }},
 		{Name: "idle_timeout", Arg: "D", Default: "`idle_timeout` above",
-			Help:   "how long it may be silent within a stream; 0: for ever",
+			Help:   "how long it may be silent within an answer; 0: for ever",
 			scalar: func(d *draft) flag.Value { return duration{to: &d.idleTimeout} }},
 		{Name: "missing_terminal", Arg: "fail|pass", Default: "`missing_terminal` above",
 			Help:   "a stream that ends without a terminal event: fail or pass",
