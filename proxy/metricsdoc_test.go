@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"maps"
 	"os"
 	"regexp"
 	"strings"
@@ -31,19 +32,25 @@ func TestMetricsPage(t *testing.T) {
 	}
 }
 
-// registeredMetrics returns the labels of each metric by its name.
+// registeredMetrics returns the labels of each of turngate's own metrics by its name.
 func registeredMetrics() map[string]string {
+	all := describedMetrics()
+	maps.DeleteFunc(all, func(name, _ string) bool { return !strings.HasPrefix(name, "turngate_") })
+	return all
+}
+
+// describedMetrics is like registeredMetrics, with the go_* and process_* metrics.
+func describedMetrics() map[string]string {
 	descriptions := make(chan *prometheus.Desc)
 	go func() {
 		newMetrics("test").registry.Describe(descriptions)
 		close(descriptions)
 	}()
-	registered := map[string]string{}
+	all := map[string]string{}
 	for d := range descriptions {
-		m := regexp.MustCompile(`fqName: "(turngate_\w+)".*variableLabels: \{(.*?)\}`).FindStringSubmatch(d.String())
-		if m != nil {
-			registered[m[1]] = m[2]
+		if m := regexp.MustCompile(`fqName: "(\w+)".*variableLabels: \{(.*?)\}`).FindStringSubmatch(d.String()); m != nil {
+			all[m[1]] = m[2]
 		}
 	}
-	return registered
+	return all
 }

@@ -49,8 +49,19 @@ func TestPromtool(t *testing.T) {
 	}
 }
 
+// TestAlerts: Prometheus takes the alerts as they are, and each of them fires when
+// it should and is silent when it should not.
+func TestAlerts(t *testing.T) {
+	tool := needTool(t, "promtool")
+	for _, args := range [][]string{{"check", "rules", "../docs/alerts.yml"}, {"test", "rules", alertTests}} {
+		if out, err := exec.Command(tool, args...).CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", args, err, out)
+		}
+	}
+}
+
 // TestPrometheus has a real Prometheus scrape a turngate in which everything has
-// happened, and asks it every question of the dashboard.
+// happened, and asks it every question of the dashboard and of the alerts.
 func TestPrometheus(t *testing.T) {
 	bin := needTool(t, "prometheus")
 	r := exercised(t)
@@ -72,7 +83,7 @@ func TestPrometheus(t *testing.T) {
 			t.Errorf("Prometheus has no %s: %s", name, got)
 		}
 	}
-	for _, q := range dashboardQueries(t) {
+	for _, q := range append(dashboardQueries(t), alertRules(t).queries()...) {
 		q = strings.NewReplacer("$__rate_interval", "1m", "$upstream", ".*").Replace(q)
 		if got := promQuery(t, base, q); got.Get("status").String() != "success" {
 			t.Errorf("%s: %s", q, got)
