@@ -167,7 +167,7 @@ func (s *scanner) quoted() ([]byte, error) {
 	end, err := s.text(min(from+shortString, len(s.b)))
 	if !end && err == nil {
 		s.i += skipBlocks(s.b[s.i:])
-		end, err = s.text(len(s.b))
+		end, _ = s.text(len(s.b))
 	}
 	if !end {
 		return nil, errSyntax

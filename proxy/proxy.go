@@ -29,13 +29,14 @@ var (
 // Proxy serves turns. Make one with New; its methods are safe for concurrent
 // use.
 type Proxy struct {
-	settings atomic.Pointer[settings]
-	metrics  *metrics
-	buffers  sse.Buffers
-	recent   recentTurns
-	tools    *guard.Tools
-	seen     seenTools
-	seed     maphash.Seed // of scopes
+	settings  atomic.Pointer[settings]
+	metrics   *metrics
+	buffers   sse.Buffers
+	transport *http.Transport
+	recent    recentTurns
+	tools     *guard.Tools
+	seen      seenTools
+	seed      maphash.Seed // of scopes
 
 	ready   atomic.Bool
 	active  atomic.Int64   // turns being served
@@ -57,6 +58,7 @@ type settings struct {
 // what in cfg cannot work.
 func New(cfg Config) (*Proxy, error) {
 	p := &Proxy{metrics: newMetrics(cfg.Version), tools: guard.NewTools(0), seed: maphash.MakeSeed()}
+	p.transport = newTransport(&p.buffers)
 	p.stopping, p.stop = context.WithCancel(context.Background())
 	if err := p.Reload(cfg); err != nil {
 		return nil, err
@@ -79,7 +81,7 @@ func (p *Proxy) Reload(cfg Config) error {
 	next.Upstreams = slices.Clone(cfg.Upstreams)
 	next.ClientKeys = slices.Clone(cfg.ClientKeys)
 	for i := range next.Upstreams {
-		r, err := newRoute(&next.Upstreams[i], p.metrics, &p.buffers)
+		r, err := newRoute(&next.Upstreams[i], p.metrics, p.transport)
 		if err != nil {
 			return err
 		}
@@ -91,18 +93,9 @@ func (p *Proxy) Reload(cfg Config) error {
 		return err
 	}
 	if old := p.settings.Swap(next); old != nil {
-		old.closeIdle()
 		old.stopRecorder(next)
 	}
 	return nil
-}
-
-// closeIdle closes the connections that no turn uses; the others close when
-// their turns end, or stay idle for a bounded time.
-func (s *settings) closeIdle() {
-	for _, r := range s.routes {
-		r.transport.CloseIdleConnections()
-	}
 }
 
 // SetReady says what /readyz answers.
@@ -118,7 +111,7 @@ func (p *Proxy) Shutdown(ctx context.Context) error {
 	defer cut()
 	p.running.close()
 	p.stop()
-	p.settings.Load().closeIdle()
+	p.transport.CloseIdleConnections()
 	return p.flushRecordings()
 }
 

@@ -3,6 +3,11 @@ package proxy
 import (
 	"bytes"
 	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync/atomic"
 	"testing"
 
 	"turngate/guard"
@@ -88,5 +93,40 @@ func TestReloadOfNonsenseChangesNothing(t *testing.T) {
 		if got := r.post([]byte(`{"model":"m","stream":true}`), nil); !bytes.Equal(got.body, turn.Body) {
 			t.Errorf("%s: the client got %d %q", says, got.status, got.body)
 		}
+	}
+}
+
+// TestReloadKeepsConnections: with connections of their own, settings left those
+// of running turns behind at each reload, idle for a minute and a half.
+func TestReloadKeepsConnections(t *testing.T) {
+	turn := textTurn()
+	var dialled atomic.Int32
+	up := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Write(turn.Body)
+	}))
+	up.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			dialled.Add(1)
+		}
+	}
+	up.Start()
+	defer up.Close()
+	base, err := url.Parse(up.URL + "/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cfg Config
+	r := newRig(t, func(c *Config) { c.Upstreams[0].BaseURL = base; cfg = *c }, turn)
+	for range 3 {
+		if got := r.post([]byte(`{"model":"m","stream":true}`), nil); !bytes.Equal(got.body, turn.Body) {
+			t.Fatalf("the client got %d %q", got.status, got.body)
+		}
+		if err := r.proxy.Reload(cfg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := dialled.Load(); n != 1 {
+		t.Errorf("%d connections for turns one after the other, want 1", n)
 	}
 }

@@ -22,12 +22,12 @@ type route struct {
 	replays       bool // turngate keeps its state
 	withholds     bool // the client's credentials are not forwarded
 	authorization string
-	secrets       [][]byte // what of it must not be repeated to a client
-	transport     *http.Transport
+	secrets       [][]byte        // what of it must not be repeated to a client
+	transport     *http.Transport // the proxy's: its connections outlive the route
 	m             *upstreamMetrics
 }
 
-func newRoute(u *Upstream, m *metrics, pool *sse.Buffers) (*route, error) {
+func newRoute(u *Upstream, m *metrics, transport *http.Transport) (*route, error) {
 	if u.BaseURL == nil || u.BaseURL.Host == "" {
 		return nil, fmt.Errorf("upstream %q: no base URL", u.Name)
 	}
@@ -44,7 +44,7 @@ func newRoute(u *Upstream, m *metrics, pool *sse.Buffers) (*route, error) {
 	return &route{
 		Upstream: u, base: &base, injects: u.InjectsKey(), authorization: authorization(u),
 		secrets:   secrets(u),
-		transport: newTransport(pool), m: m.forUpstream(u.Name),
+		transport: transport, m: m.forUpstream(u.Name),
 	}, nil
 }
 
@@ -53,7 +53,8 @@ func (r *route) tells(text []byte) bool {
 	return slices.ContainsFunc(r.secrets, func(s []byte) bool { return bytes.Contains(text, s) })
 }
 
-// newTransport returns the connections to one upstream.
+// newTransport returns the connections to all upstreams. Reloads do not touch
+// them; those to an upstream that is gone are closed when they have been idle.
 func newTransport(pool *sse.Buffers) *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -61,7 +62,7 @@ func newTransport(pool *sse.Buffers) *http.Transport {
 		TLSHandshakeTimeout:    15 * time.Second,
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
-		MaxIdleConns:           0,    // no limit over all hosts: there is one
+		MaxIdleConns:           0,    // no limit over all hosts: there are few
 		MaxIdleConnsPerHost:    1024, // the default of 2 would dial for nearly every turn
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: 256 << 10,

@@ -52,6 +52,10 @@ func TestSoak(t *testing.T) {
 	defer up.CloseClientConnections()
 	p := startSoaked(t, up.URL+"/v1")
 
+	before, err := p.sample()
+	if err != nil {
+		t.Fatal(err)
+	}
 	over, cancel := context.WithTimeout(t.Context(), length)
 	defer cancel()
 	watched := make(chan []sample)
@@ -65,6 +69,8 @@ func TestSoak(t *testing.T) {
 	load.run(over, soakStreams)
 	<-reloaded
 	samples := <-watched
+	up.CloseClientConnections()
+	p.settle(t, before)
 	log := p.stop(t)
 
 	for _, f := range load.faults[:min(len(load.faults), 10)] {
@@ -206,24 +212,49 @@ func (p *soaked) watch(ctx context.Context) []sample {
 			return all
 		case <-ticker.C:
 		}
-		resp, err := http.Get(p.admin + "/metrics")
-		if err != nil {
-			continue
+		if x, err := p.sample(); err == nil {
+			all = append(all, x)
 		}
-		text, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if err != nil {
-			continue
+	}
+}
+
+// sample asks the process for its state.
+func (p *soaked) sample() (sample, error) {
+	resp, err := http.Get(p.admin + "/metrics")
+	if err != nil {
+		return sample{}, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	value := func(name string) float64 {
+		m := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindSubmatch(text)
+		if m == nil {
+			return 0
 		}
-		value := func(name string) float64 {
-			m := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindSubmatch(text)
-			if m == nil {
-				return 0
-			}
-			v, _ := strconv.ParseFloat(string(m[1]), 64) // Prometheus' own format
-			return v
+		v, _ := strconv.ParseFloat(string(m[1]), 64) // Prometheus' own format
+		return v
+	}
+	return sample{value("go_goroutines"), value("go_memstats_heap_inuse_bytes"), value("process_resident_memory_bytes")}, err
+}
+
+// settle waits until the process has no more goroutines than before the load,
+// within the few that come and go. Each turn that left one behind would show:
+// there were many.
+func (p *soaked) settle(t *testing.T, before sample) {
+	t.Helper()
+	const few = 10
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for end := time.Now().Add(time.Minute); ; <-ticker.C {
+		now, err := p.sample()
+		if err == nil && now.goroutines <= before.goroutines+few {
+			t.Logf("goroutines: %.0f before the load, %.0f behind it", before.goroutines, now.goroutines)
+			return
 		}
-		all = append(all, sample{value("go_goroutines"), value("go_memstats_heap_inuse_bytes"), value("process_resident_memory_bytes")})
+		if time.Now().After(end) {
+			t.Errorf("goroutines: %.0f before the load, %.0f a minute behind it (%v)", before.goroutines, now.goroutines, err)
+			return
+		}
 	}
 }
 
