@@ -75,7 +75,11 @@ func gateTo(b *testing.B, target *url.URL) (*Proxy, *httptest.Server) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return p, httptest.NewServer(p.Handler())
+	server := httptest.NewUnstartedServer(p.Handler())
+	server.Listener = p.Listener(server.Listener)
+	server.Config.ConnContext = ConnContext
+	server.Start()
+	return p, server
 }
 
 func measureTurns(b *testing.B, address string, want []byte, events int) {

@@ -50,7 +50,10 @@ func newRig(t *testing.T, configure func(*Config), turns ...mock.Turn) *rig {
 	if r.proxy, err = New(cfg); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(r.proxy.Handler())
+	server := httptest.NewUnstartedServer(r.proxy.Handler())
+	server.Listener = r.proxy.Listener(server.Listener)
+	server.Config.ConnContext = ConnContext
+	server.Start()
 	r.base = server.URL + "/v1"
 	r.client = &http.Client{Transport: &http.Transport{DisableCompression: true}}
 	stopped := false

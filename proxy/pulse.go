@@ -13,7 +13,7 @@ import (
 // every byte counts as life, and only time spent waiting for the upstream
 // counts as silence, not time spent on a slow client.
 type pulse struct {
-	src    io.Reader
+	src    io.ReadCloser
 	idle   time.Duration           // 0: silence is allowed
 	cancel context.CancelCauseFunc // told errIdle
 	start  time.Time
@@ -29,10 +29,7 @@ type pulse struct {
 // newPulse puts a pulse in the way of an answer's body.
 func newPulse(resp *http.Response, idle time.Duration, cancel context.CancelCauseFunc) *pulse {
 	p := &pulse{src: resp.Body, idle: idle, cancel: cancel, start: time.Now()}
-	resp.Body = struct {
-		io.Reader
-		io.Closer
-	}{p, resp.Body}
+	resp.Body = p
 	if p.idle > 0 {
 		p.next(p.idle)
 	}
@@ -46,6 +43,9 @@ func (p *pulse) Read(b []byte) (int, error) {
 	p.waiting.Store(0)
 	return n, err
 }
+
+// Close closes the body.
+func (p *pulse) Close() error { return p.src.Close() }
 
 // beat makes the pulse call s.beat while it is due.
 func (p *pulse) beat(s *stream) {

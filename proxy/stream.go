@@ -31,6 +31,7 @@ type stream struct {
 	pulse  *pulse
 	loneCR bool // of the last frame that passed
 	client *http.ResponseController
+	conn   *clientConn // nil: another's
 
 	mu         sync.Mutex // held for every write to the client
 	begun      bool       // the head has gone out
@@ -44,7 +45,7 @@ type stream struct {
 // relayStream relays an answer that is an event stream.
 func (t *turn) relayStream(resp *http.Response, body *sniffed, pulse *pulse) {
 	t.transport = "sse"
-	s := &stream{turn: t, resp: resp, pulse: pulse, client: http.NewResponseController(t.w)}
+	s := &stream{turn: t, resp: resp, pulse: pulse, client: http.NewResponseController(t.w), conn: clientConnOf(t.r.Context())}
 	s.reader = sse.NewReader(body, &t.p.buffers, int(t.cfg.MaxEventBytes))
 	if t.cfg.Heartbeat > 0 {
 		pulse.beat(s)
@@ -155,10 +156,15 @@ func (s *stream) write(b []byte, event bool) error {
 	if event || !s.codex {
 		s.lastSent = now // Codex's idle timer does not count comments
 	}
-	if _, err := s.w.Write(b); err != nil {
-		return errors.Join(errWrite, err)
+	s.conn.hold(len(b))
+	_, err := s.w.Write(b)
+	if err == nil {
+		err = s.client.Flush()
 	}
-	if err := s.client.Flush(); err != nil {
+	if e := s.conn.release(); err == nil {
+		err = e
+	}
+	if err != nil {
 		return errors.Join(errWrite, err)
 	}
 	return nil

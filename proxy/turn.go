@@ -224,8 +224,8 @@ func (t *turn) account() {
 		}
 	}
 	t.p.metrics.turns.WithLabelValues(name, t.transport, string(t.outcome)).Inc()
-	if f := t.failure; f != nil && f.kind != "" && t.route != nil {
-		t.p.metrics.upErrors.WithLabelValues(name, f.kind).Inc()
+	if f := t.failure; f != nil && t.route != nil {
+		t.route.m.fault(f.kind)
 	}
 	r := t.record(name, now)
 	t.logTurn(&r)

@@ -81,6 +81,8 @@ func (s *server) listen(ctx context.Context) error {
 	if s.clients, err = s.open(ctx, s.settings.Listen, s.proxy.Handler()); err != nil {
 		return err
 	}
+	s.clients.listener = s.proxy.Listener(s.clients.listener)
+	s.clients.http.ConnContext = proxy.ConnContext
 	if s.cert.current.Load() != nil {
 		s.clients.tls = true
 		s.clients.http.TLSConfig = s.cert.tlsConfig()

@@ -88,6 +88,11 @@ func TestSoak(t *testing.T) {
 		total += load.sent[k.name]
 		if got := log.turns[name]; len(got) > 1 || got[k.outcome] != load.sent[k.name] {
 			t.Errorf("%s: %d turns ended as %v, want all %s", k.name, load.sent[k.name], got, k.outcome)
+			for outcome := range got {
+				if outcome != k.outcome {
+					t.Log(log.last[name+" "+outcome])
+				}
+			}
 		}
 	}
 	t.Logf("%d turns, %d reloads", total, log.reloads)
@@ -170,7 +175,7 @@ func startSoaked(t *testing.T, upstream string) *soaked {
 // write puts a new configuration in the place of the old, whole at any time: a
 // reload may be reading it. arguments is what changes.
 func (p *soaked) write(arguments string) {
-	text := fmt.Sprintf("store: 'memory:'\nstore_max_bytes: 4MiB\nidle_timeout: 5s\nheartbeat: 500ms\ndrain_timeout: 200ms\narguments: %s\n"+
+	text := fmt.Sprintf("store: 'memory:'\nstore_max_bytes: 64MiB\nidle_timeout: 5s\nheartbeat: 500ms\ndrain_timeout: 200ms\narguments: %s\n"+
 		"upstreams:\n- {name: soak, base_url: %s, state: replay}\n", arguments, p.upstream)
 	err := os.WriteFile(p.config+".new", []byte(text), 0o600)
 	if err == nil {

@@ -11,13 +11,14 @@ import (
 // lines.
 type soakLog struct {
 	turns    map[string]map[string]int // by kind and outcome
+	last     map[string]string         // the last line of a kind and outcome
 	reloads  int
 	unproven []string // lines that tell of a fault and not of its cause
 }
 
 // readSoakLog reads a log to its end.
 func readSoakLog(r io.Reader) *soakLog {
-	l := &soakLog{turns: map[string]map[string]int{}}
+	l := &soakLog{turns: map[string]map[string]int{}, last: map[string]string{}}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -35,6 +36,7 @@ func readSoakLog(r io.Reader) *soakLog {
 				l.turns[kind] = map[string]int{}
 			}
 			l.turns[kind][line.Outcome]++
+			l.last[kind+" "+line.Outcome] = lines.Text()
 		case "configuration reloaded":
 			l.reloads++
 		}
