@@ -23,7 +23,8 @@ var errSyntax = errors.New("not valid JSON")
 //
 // It does what jsontext.Decoder does, held to it by a fuzz test, at several times
 // the speed: strings, of which requests and responses mostly consist, are read
-// eight bytes at once, and by larger blocks where the processor can. What the guard costs is decided here.
+// eight bytes at once, and by larger blocks where the processor can. What the
+// guard costs is decided here.
 type scanner struct {
 	b     []byte
 	i     int // the next byte
