@@ -211,6 +211,5 @@ func (g *Guard) listTools(m *itemReadings) {
 		return
 	}
 	label := m[keyServerLabel].first()
-	g.declared = nil
-	g.catalog.widen([]byte(raw), g.opt.Tools, func(d *declarations, t tool) { d.list(label, t) })
+	g.learn(raw, func(d *declarations, t tool) { d.list(label, t) })
 }

@@ -200,9 +200,14 @@ func (g *Guard) approval(typ string, m *itemReadings, at place) *Refusal {
 // itself.
 func (g *Guard) widen(tools string) {
 	if g.widened += len(tools); g.LoadsTools() {
-		g.declared = nil
-		g.catalog.widen([]byte(tools), g.opt.Tools, (*declarations).declare)
+		g.learn(tools, (*declarations).declare)
 	}
+}
+
+// learn adds what a raw list of tools in the output comes to.
+func (g *Guard) learn(tools string, declare func(*declarations, tool)) {
+	g.declared = nil
+	g.catalog.widen([]byte(tools), g.opt.Tools, declare)
 }
 
 // LoadsTools reports whether what the turn's output declares counts (G6), as it

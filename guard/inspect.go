@@ -124,6 +124,12 @@ func (g *Guard) Inspect(f sse.Frame) (Kind, *Refusal) {
 	return g.inspectSlowly(f, false)
 }
 
+// read makes the outline of data, which it keeps until forget.
+func (g *Guard) read(data []byte) (*outline, error) {
+	g.data = data
+	return &g.outline, g.outline.read(data)
+}
+
 // forget drops what was kept of the event before: it lies in a buffer that is
 // not the guard's.
 func (g *Guard) forget() {
@@ -135,9 +141,8 @@ func (g *Guard) forget() {
 // inspectSlowly reads a frame that its form did not clear. closely judges it
 // even if its outline clears it; the verdict must not differ.
 func (g *Guard) inspectSlowly(f sse.Frame, closely bool) (Kind, *Refusal) {
-	e := &g.outline
-	g.data = f.Data
-	if e.read(f.Data) != nil {
+	e, err := g.read(f.Data)
+	if err != nil {
 		return g.inspectBroken(f)
 	}
 	kind := kindOfFrame(f, e)
@@ -215,9 +220,8 @@ func (g *Guard) judgeFrame(f sse.Frame, root gjson.Result, kind Kind) *Refusal {
 // one JSON object that is a response or an error; the answer is then nobody's.
 func (g *Guard) InspectAnswer(body []byte) (kind Kind, r *Refusal, ok bool) {
 	body = bytes.TrimPrefix(body, []byte(byteOrderMark)) // clients drop it
-	e := &g.outline
-	g.data = body
-	switch err := e.read(body); {
+	e, err := g.read(body)
+	switch {
 	case err != nil:
 		if g.active && bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) && !evidenceFree(body) {
 			r = g.found(g.unreadable("an answer that is not valid JSON and could carry a call"))
@@ -255,8 +259,8 @@ func (g *Guard) Account(f sse.Frame) {
 	if f.Data == nil {
 		return
 	}
-	e := &g.outline
-	if e.read(f.Data) != nil {
+	e, err := g.read(f.Data)
+	if err != nil {
 		return
 	}
 	if kind := kindOfFrame(f, e); kind != KindItemDone {

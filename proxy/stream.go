@@ -63,9 +63,6 @@ func (s *stream) inspect(f sse.Frame, flush func() error) ([]byte, error) {
 		return nil, errRefused
 	}
 	switch kind {
-	case guard.KindNone, guard.KindOther: // nearly all
-		s.loneCR = f.LoneCR
-		return f.Raw, nil
 	case guard.KindLate:
 		s.route.m.unusual.WithLabelValues(s.route.Name, "late_event").Inc()
 		return nil, nil
