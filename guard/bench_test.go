@@ -20,10 +20,10 @@ func callItem() string {
 }
 
 // framed gives data the framing of OpenAI's servers.
-func framed(data string) sse.Frame {
+func framed(data string) *sse.Frame {
 	typ := parse([]byte(data)).Get("type").Str
 	raw := []byte("event: " + typ + "\ndata: " + data + "\n\n")
-	return sse.Frame{Raw: raw, Event: raw[7 : 7+len(typ)], Data: raw[14+len(typ) : len(raw)-2]}
+	return &sse.Frame{Raw: raw, Event: raw[7 : 7+len(typ)], Data: raw[14+len(typ) : len(raw)-2]}
 }
 
 // TestS9NoAllocations: the deltas are nearly the whole stream, and cost nothing.

@@ -8,7 +8,7 @@ import (
 
 // isPlain reports whether a frame is no more than an event line and a data
 // line, or a data line alone, so that nothing can hide beside the data.
-func isPlain(f sse.Frame) bool {
+func isPlain(f *sse.Frame) bool {
 	rest := len(f.Raw) - len(f.Data) - len(f.Event)
 	if f.Event == nil {
 		return !f.Cut && !f.LoneCR && rest <= len("data: \n\n")
@@ -21,7 +21,7 @@ func isPlain(f sse.Frame) bool {
 // call is announced by a type that contains "_call" or "_approval_", in a
 // string that only \u00XX escapes could write otherwise. Some readers join
 // several data lines without the line feed between.
-func mayCarryCall(f sse.Frame) bool {
+func mayCarryCall(f *sse.Frame) bool {
 	data := f.Data
 	if bytes.IndexByte(data, '\n') >= 0 {
 		data = bytes.ReplaceAll(data, []byte("\n"), nil)
@@ -54,7 +54,7 @@ func evidenceFree(b []byte) bool {
 //   - Python's str.splitlines, and so httpx's iter_lines, ends lines at eight
 //     more characters. In valid JSON they stand in strings only, where nothing
 //     can hide: the quotes of what is hidden would end the string.
-func hidesCall(f sse.Frame) bool {
+func hidesCall(f *sse.Frame) bool {
 	if isPlain(f) { // nothing stands beside the data but the event's name
 		return pythonBreaks(f.Event) > 0 && !evidenceFree(f.Event)
 	}

@@ -14,14 +14,11 @@ type flat struct {
 // readFlat reads an event of that shape; ok is false for any other, and for one
 // with a key that can have to do with a call or an end: those are looked at
 // more closely. In what it takes no reader can see an item, a snapshot or a
-// name: there is no nesting, no escaped or folded key, and one type. last is
-// what earlier events left, and is kept up to date.
-func readFlat(data []byte, last *template) (e flat, ok bool) {
-	if m, ok := last.match(data); ok {
-		return m, true
-	}
+// name: there is no nesting, no escaped or folded key, and one type. t learns
+// from what decides nothing.
+func readFlat(data []byte, t *template) (e flat, ok bool) {
 	s := scanner{b: data}
-	last.begin()
+	var vary variables
 	for first := true; ; first = false {
 		if first && !s.take('{') || !first && !s.take(',') {
 			break
@@ -36,76 +33,15 @@ func readFlat(data []byte, last *template) (e flat, ok bool) {
 		if !ok || !e.member(key, value) {
 			return e, false
 		}
-		switch string(key) {
-		case "sequence_number", "delta", "obfuscation":
-			last.variable(from, s.i, key[0] == 's')
-		}
+		vary.add(key, from, s.i, value[0])
 	}
 	if !s.take('}') || !s.end() || e.typ == nil {
 		return e, false
 	}
-	last.keep(data, e)
+	if carriesNothing(e.typ) {
+		t.keep(data, &e, &vary)
+	}
 	return e, true
-}
-
-// template is a flat event that was read before, and where its values lie that
-// change from one delta of an item to the next. An event that has the same
-// bytes around such values is as flat, and says the same.
-type template struct {
-	bytes     [512]byte
-	n         int // 0: there is none
-	variables [4]variable
-	count     int
-	flat      flat // typ lies in bytes
-}
-
-type variable struct {
-	from, to int
-	sequence bool
-}
-
-func (t *template) begin() { t.n, t.count = 0, 0 }
-
-func (t *template) variable(from, to int, sequence bool) {
-	if t.count < len(t.variables) {
-		t.variables[t.count] = variable{from, to, sequence}
-		t.count++
-	}
-}
-
-// keep makes t the template of what was read from data.
-func (t *template) keep(data []byte, e flat) {
-	if len(data) > len(t.bytes) {
-		return
-	}
-	t.n = copy(t.bytes[:], data)
-	at := bytes.Index(t.bytes[:t.n], e.typ)
-	t.flat = flat{typ: t.bytes[at : at+len(e.typ)]}
-}
-
-// match reads data by the template.
-func (t *template) match(data []byte) (e flat, ok bool) {
-	if t.n == 0 {
-		return e, false
-	}
-	e = t.flat
-	s := scanner{b: data}
-	at := 0
-	for _, v := range t.variables[:t.count] {
-		if !bytes.HasPrefix(data[s.i:], t.bytes[at:v.from]) {
-			return e, false
-		}
-		s.i += v.from - at
-		from := s.i
-		if _, ok := s.scalar(); !ok {
-			return e, false
-		}
-		if v.sequence {
-			e.sequence, e.sequenced = readCount(data[from:s.i])
-		}
-		at = v.to
-	}
-	return e, bytes.Equal(data[s.i:], t.bytes[at:t.n])
 }
 
 // key consumes a plain key and its colon: lower-case ASCII letters, digits and
@@ -173,22 +109,27 @@ func isPlainKey(key []byte) bool {
 }
 
 func isPlainKeyByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c == '_' || c >= '0' && c <= '9'
+	return c >= 'a' && c <= 'z' || c == '_' || isDigit(c)
 }
 
 // readCount reads a number that counts; ok is false for any other.
 func readCount(b []byte) (n int64, ok bool) {
-	if len(b) == 0 || len(b) > 18 {
+	if len(b) == 0 || len(b) > maxCountDigits {
 		return 0, false
 	}
 	for _, c := range b {
-		if c < '0' || c > '9' {
+		if !isDigit(c) {
 			return 0, false
 		}
 		n = n*10 + int64(c-'0')
 	}
 	return n, true
 }
+
+// maxCountDigits is how long a number may be that counts.
+const maxCountDigits = 18
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // carriesNothing reports whether a flat event of this type is one that decides
 // nothing: a piece of text, of reasoning, or of the arguments of a call that

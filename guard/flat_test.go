@@ -2,6 +2,7 @@ package guard
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -17,6 +18,14 @@ func FuzzFlat(f *testing.F) {
 		`{"delta":"x","type":"response.output_text.delta"}`,
 		`{"type":"response.output_text.delta","delta":"x","delta":"y","name":"z"}`,
 		`{ "type" : "t" , "delta" : [ ] , "sequence_number" : 7 }`,
+		`{"type":"response.output_text.delta","sequence_number":7,"sequence_number":"8"}`,
+		`{"type":"response.output_text.delta","sequence_number":7,"sequence_number":8}`,
+		`{"type":"response.output_text.delta","sequence_number":7,"sequence_number":8.5}`,
+		`{"type":"response.output_text.delta","sequence_number":1,"sequence_number":2,"sequence_number":3,"sequence_number":4}`,
+		`{"type":"response.output_text.delta","sequence_number":7,"sequence_number":07}`,
+		`{"type":"response.output_text.delta","sequence_number":7,"sequence_number":123456789012345678}`,
+		`{"type":"response.output_text.delta","sequence_number":7,"sequence_number":1234567890123456789}`,
+		`{"type":"response.output_text.delta","delta":"` + strings.Repeat("Grüße 1234", 20) + `","sequence_number":0}`,
 	}
 	for _, a := range seeds {
 		for _, b := range seeds {
@@ -24,16 +33,22 @@ func FuzzFlat(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, before, data []byte) {
-		var fresh, warm template
-		want, wantOK := readFlat(data, &fresh)
-		readFlat(before, &warm)
-		got, ok := readFlat(data, &warm)
-		if ok != wantOK || ok && (!bytes.Equal(got.typ, want.typ) || got.sequence != want.sequence || got.sequenced != want.sequenced) {
-			t.Fatalf("%s after %s: %s %d %v %v, alone %s %d %v %v", data, before, got.typ, got.sequence, got.sequenced, ok,
-				want.typ, want.sequence, want.sequenced, wantOK)
+		var fresh, warm Guard
+		wantN, wantNumbered, wantOK := fresh.cleared(data, nil)
+		warm.cleared(before, nil)
+		n, numbered, ok := warm.cleared(data, nil)
+		if ok != wantOK || ok && (n != wantN || numbered != wantNumbered) {
+			t.Fatalf("%s after %s: %d %v %v, alone %d %v %v", data, before, n, numbered, ok, wantN, wantNumbered, wantOK)
 		}
+		want, ok := readFlat(data, new(template))
 		if !ok {
 			return
+		}
+		if _, _, ok := warm.cleared(data, want.typ); ok != wantOK {
+			t.Fatalf("%s: its type as the event line makes %v of %v", data, ok, wantOK)
+		}
+		if _, _, ok := warm.cleared(data, []byte("response.completed")); ok {
+			t.Fatalf("%s: cleared with another event line", data)
 		}
 		if !decodes(data) {
 			t.Fatalf("%s is not JSON", data)

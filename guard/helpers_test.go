@@ -35,8 +35,8 @@ func guardOf(t testing.TB, tools string) *Guard {
 
 // event is a frame as the usual framing gives it, with a data line for each line
 // of data.
-func event(data string) sse.Frame {
-	return sse.Frame{Raw: []byte("data: " + strings.ReplaceAll(data, "\n", "\ndata: ") + "\n\n"), Data: []byte(data)}
+func event(data string) *sse.Frame {
+	return &sse.Frame{Raw: []byte("data: " + strings.ReplaceAll(data, "\n", "\ndata: ") + "\n\n"), Data: []byte(data)}
 }
 
 // typed makes the data of an event: its type and more members.

@@ -54,7 +54,7 @@ type Guard struct {
 	data    []byte              // from which it was read
 	current *snapshot           // of outline, see Snapshot
 	judged  map[uint64]struct{} // arguments that passed
-	last    template            // of flat events
+	last    template            // of the events that decide nothing
 }
 
 // New returns the guard of a turn whose request declared catalog. The guard
@@ -93,14 +93,14 @@ func (g *Guard) Turn() *Turn { return &g.turn }
 
 // Inspect judges one frame and notes what it says of the turn. A frame that is
 // refused must not be relayed, nor anything after it.
-func (g *Guard) Inspect(f sse.Frame) (Kind, *Refusal) {
+func (g *Guard) Inspect(f *sse.Frame) (Kind, *Refusal) {
 	g.forget()
 	if g.refusal != nil {
 		return KindNone, g.refusal
 	}
-	if isPlain(f) && g.turn.Terminal == KindNone {
-		if e, ok := readFlat(f.Data, &g.last); ok && carriesNothing(e.typ) && (f.Event == nil || bytes.Equal(f.Event, e.typ)) {
-			g.turn.count(e.sequence, e.sequenced)
+	if g.turn.Terminal == KindNone && isPlain(f) {
+		if number, numbered, ok := g.cleared(f.Data, f.Event); ok {
+			g.turn.count(number, numbered)
 			return KindOther, nil
 		}
 	}
@@ -124,6 +124,20 @@ func (g *Guard) Inspect(f sse.Frame) (Kind, *Refusal) {
 	return g.inspectSlowly(f, false)
 }
 
+// cleared reports whether an event decides nothing by its form and its type, and
+// returns its number. The event line may say nothing, but nothing else.
+func (g *Guard) cleared(data, eventLine []byte) (number int64, numbered, ok bool) {
+	typ := g.last.typ
+	if number, numbered, ok = g.last.match(data); !ok {
+		var e flat
+		if e, ok = readFlat(data, &g.last); !ok || !carriesNothing(e.typ) {
+			return 0, false, false
+		}
+		typ, number, numbered = e.typ, e.sequence, e.sequenced
+	}
+	return number, numbered, eventLine == nil || bytes.Equal(eventLine, typ)
+}
+
 // read makes the outline of data, which it keeps until forget.
 func (g *Guard) read(data []byte) (*outline, error) {
 	g.data = data
@@ -140,7 +154,7 @@ func (g *Guard) forget() {
 
 // inspectSlowly reads a frame that its form did not clear. closely judges it
 // even if its outline clears it; the verdict must not differ.
-func (g *Guard) inspectSlowly(f sse.Frame, closely bool) (Kind, *Refusal) {
+func (g *Guard) inspectSlowly(f *sse.Frame, closely bool) (Kind, *Refusal) {
 	e, err := g.read(f.Data)
 	if err != nil {
 		return g.inspectBroken(f)
@@ -166,7 +180,7 @@ func (g *Guard) inspectSlowly(f sse.Frame, closely bool) (Kind, *Refusal) {
 
 // inspectBroken judges data that is not JSON: it is refused if it could carry a
 // call to a reader less strict, and passes untouched otherwise.
-func (g *Guard) inspectBroken(f sse.Frame) (Kind, *Refusal) {
+func (g *Guard) inspectBroken(f *sse.Frame) (Kind, *Refusal) {
 	if f.Cut { // half an event: the stream is truncated, that is all
 		return KindBroken, nil
 	}
@@ -181,7 +195,7 @@ func (g *Guard) inspectBroken(f sse.Frame) (Kind, *Refusal) {
 
 // judgeHidden refuses a frame that hides what could be a call, for what its
 // standard reading shows if that is enough.
-func (g *Guard) judgeHidden(f sse.Frame) *Refusal {
+func (g *Guard) judgeHidden(f *sse.Frame) *Refusal {
 	if valid(f.Data) {
 		if r := g.judgeFrame(f, parse(f.Data), KindOther); r != nil {
 			return r
@@ -193,7 +207,7 @@ func (g *Guard) judgeHidden(f sse.Frame) *Refusal {
 // judgeFrame judges an event as its readers see it. Some take each data line
 // for an event of its own; none agrees with the others about what is not an
 // object.
-func (g *Guard) judgeFrame(f sse.Frame, root gjson.Result, kind Kind) *Refusal {
+func (g *Guard) judgeFrame(f *sse.Frame, root gjson.Result, kind Kind) *Refusal {
 	if !root.IsObject() {
 		if evidenceFree(f.Data) {
 			return nil
@@ -255,7 +269,7 @@ func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 
 // Account notes what a frame says of a turn that has been refused: what the
 // upstream spends after the refusal is still spent (S5). It judges nothing.
-func (g *Guard) Account(f sse.Frame) {
+func (g *Guard) Account(f *sse.Frame) {
 	if f.Data == nil {
 		return
 	}
@@ -270,7 +284,7 @@ func (g *Guard) Account(f sse.Frame) {
 
 // kindOfFrame takes the type that the data gives, and the event line's only
 // where there is none.
-func kindOfFrame(f sse.Frame, e *outline) Kind {
+func kindOfFrame(f *sse.Frame, e *outline) Kind {
 	if e.typ == "" {
 		return kindOfEvent(string(f.Event))
 	}

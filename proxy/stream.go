@@ -57,12 +57,15 @@ func (t *turn) relayStream(resp *http.Response, body *sniffed, pulse *pulse) {
 }
 
 // inspect judges a frame before it is relayed, and says what is relayed for it.
-func (s *stream) inspect(f sse.Frame, flush func() error) ([]byte, error) {
+func (s *stream) inspect(f *sse.Frame, flush func() error) ([]byte, error) {
 	kind, refusal := s.guard.Inspect(f)
 	if refusal != nil {
 		return nil, errRefused
 	}
 	switch kind {
+	case guard.KindOther:
+		s.loneCR = f.LoneCR
+		return f.Raw, nil
 	case guard.KindLate:
 		s.route.m.unusual.WithLabelValues(s.route.Name, "late_event").Inc()
 		return nil, nil
@@ -99,7 +102,7 @@ func (s *stream) keep(kind guard.Kind, flush func() error) error {
 
 // shown is the frame as the client gets it: a snapshot says what the client
 // asked for, where the request was rewritten (R4).
-func (s *stream) shown(f sse.Frame) []byte {
+func (s *stream) shown(f *sse.Frame) []byte {
 	if data := s.guard.Restore(s.asked); data != nil {
 		return f.WithData(data)
 	}

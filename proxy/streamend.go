@@ -75,7 +75,7 @@ func (s *stream) refuse() {
 func (s *stream) drain(reader *sse.Reader, body io.Closer) {
 	var err error
 	for err == nil && s.guard.Turn().Terminal == guard.KindNone {
-		var f sse.Frame
+		var f *sse.Frame
 		if f, err = reader.Next(); err == nil {
 			s.guard.Account(f)
 		}

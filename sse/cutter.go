@@ -35,8 +35,19 @@ func newCutter() cutter {
 	return cutter{prevLF: true, lf: newFinder('\n'), cr: newFinder('\r')}
 }
 
-// scan looks for the end of the frame at the start of b, which is not empty, and
-// returns its length.
+// cut cuts the frame at the start of b, which is not empty, into f and returns
+// its length; ok is false if its end has not come.
+func (c *cutter) cut(b []byte, first bool, f *Frame) (n int, ok bool) {
+	if n, ok = c.cutAlike(b, f); ok {
+		return n, true
+	}
+	if n, ok = c.scan(b, first); ok {
+		c.frame(b[:n], f)
+	}
+	return n, ok
+}
+
+// scan looks for the end of the frame at the start of b and returns its length.
 //
 // Frames must not depend on how the bytes arrive. So a frame that may end in
 // half a CRLF waits for the next byte; but one with a lone carriage return in it
@@ -49,7 +60,6 @@ func (c *cutter) scan(b []byte, first bool) (int, bool) {
 			return 1, true
 		}
 	}
-	c.scanAlike(b)
 	for {
 		if c.afterCR {
 			if c.pos == len(b) {
@@ -73,22 +83,6 @@ func (c *cutter) scan(b []byte, first bool) (int, bool) {
 		c.pos = eol + 1
 		c.ended = c.line(b, line, first && line.from == 0)
 		c.afterCR = b[eol] == '\r' && !(c.ended && c.loneCR)
-	}
-}
-
-// scanAlike takes a frame that is like the one before: what stands before the
-// data if it begins like that, and the rest if it ends like it.
-func (c *cutter) scanAlike(b []byte) {
-	if c.pos == 0 && !c.loneCR && c.last.begins(b) {
-		c.fields, c.event, c.pos, c.alike = true, c.last.event, c.last.line, true
-	}
-	if !c.alike || c.pos != c.last.line {
-		return
-	}
-	lf, cr := c.lf.next(b, c.pos), c.cr.next(b, c.pos)
-	if lf >= 0 && lf+1 < len(b) && b[lf+1] == '\n' && (cr < 0 || cr > lf) {
-		c.data, c.dataLines = span{c.last.n, lf}, 1
-		c.pos, c.ended = lf+2, true
 	}
 }
 
@@ -145,9 +139,9 @@ func (c *cutter) addData(b []byte, s span) {
 	c.joined = append(c.joined, b[s.from:s.to]...)
 }
 
-// frame makes the Frame of raw and readies the cutter for the next one.
-func (c *cutter) frame(raw []byte) Frame {
-	f := Frame{Raw: raw, LoneCR: c.loneCR, bom: c.bom}
+// frame makes f the Frame of raw and readies the cutter for the next one.
+func (c *cutter) frame(raw []byte, f *Frame) {
+	*f = Frame{Raw: raw, LoneCR: c.loneCR, bom: c.bom}
 	if c.event.to > 0 {
 		f.Event = raw[c.event.from:c.event.to]
 	}
@@ -165,9 +159,13 @@ func (c *cutter) frame(raw []byte) Frame {
 	c.progress = progress{loneCR: c.loneCR && !c.blankByLF(raw)}
 	last := raw[len(raw)-1]
 	c.prevCR, c.prevLF = last == '\r', last == '\n'
-	c.lf.advance(len(raw))
-	c.cr.advance(len(raw))
-	return f
+	c.advance(len(raw))
+}
+
+// advance goes on behind n bytes.
+func (c *cutter) advance(n int) {
+	c.lf.advance(n)
+	c.cr.advance(n)
 }
 
 // blankByLF reports whether a reader that knows only line feeds sees a blank
@@ -181,14 +179,13 @@ func (c *cutter) blankByLF(raw []byte) bool {
 	return len(rest) == 0 && c.prevLF || bytes.HasSuffix(rest, []byte("\n"))
 }
 
-// tail makes a Cut frame of raw, which lacks its end.
-func (c *cutter) tail(raw []byte, first bool) Frame {
+// tail makes f a Cut frame of raw, which lacks its end.
+func (c *cutter) tail(raw []byte, first bool, f *Frame) {
 	if c.pos < len(raw) {
 		c.line(raw, span{c.pos, len(raw)}, first && c.pos == 0)
 	}
-	f := c.frame(raw)
+	c.frame(raw, f)
 	f.Cut = true
-	return f
 }
 
 // lineEnd returns the index of the first line end in b from pos on, or -1.

@@ -16,9 +16,16 @@ func newFinder(c byte) finder { return finder{c: c, at: -1} }
 // next returns the index of the first such byte in b at or behind from, or -1.
 // from does not go back.
 func (f *finder) next(b []byte, from int) int {
-	if f.at >= from {
+	switch {
+	case f.at >= from:
 		return f.at
+	case f.none >= len(b):
+		return -1
 	}
+	return f.search(b, from)
+}
+
+func (f *finder) search(b []byte, from int) int {
 	start := max(from, f.none)
 	f.at = bytes.IndexByte(b[start:], f.c)
 	if f.at < 0 {

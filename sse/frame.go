@@ -4,8 +4,8 @@ import "bytes"
 
 // Frame is a piece of an event stream that no reader would cut further: one
 // event with its closing blank line, one comment line between events, or a
-// blank line of its own. The slices are valid until the next call of the
-// Reader that cut them, unless [Reader.Ready] was true in between.
+// blank line of its own. What the slices hold is valid until the next call of
+// the Reader that cut them, unless [Reader.Ready] was true in between.
 type Frame struct {
 	// Raw is every byte of the frame, line ends included. The Raw of all
 	// frames of a stream, in order, is the stream.
@@ -31,7 +31,7 @@ type Frame struct {
 // Closing returns the line ends that a frame which is Cut lacks, so that Raw
 // and Closing together are a whole frame to every reader. It is empty for other
 // frames.
-func (f Frame) Closing() string {
+func (f *Frame) Closing() string {
 	rest, cr := bytes.CutSuffix(f.Raw, []byte("\r"))
 	switch {
 	case !f.Cut:
@@ -44,11 +44,11 @@ func (f Frame) Closing() string {
 
 // IsEvent reports whether the frame dispatches an event, that is, whether it
 // has data. Comments and stray line ends do not.
-func (f Frame) IsEvent() bool { return f.Data != nil }
+func (f *Frame) IsEvent() bool { return f.Data != nil }
 
 // Ignored calls yield for each line of the frame that the standard gives no
 // meaning: comments, and lines whose field name is unknown.
-func (f Frame) Ignored(yield func(line []byte) bool) {
+func (f *Frame) Ignored(yield func(line []byte) bool) {
 	rest := f.Raw
 	if f.bom {
 		rest = rest[len(byteOrderMark):]

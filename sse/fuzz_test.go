@@ -78,7 +78,7 @@ func FuzzTee(f *testing.F) {
 		}
 		decide = rand.New(rand.NewPCG(seed, 2))
 		w = &wire{}
-		Tee(NewReader(randomly(in, seed, int(most)+1), &Buffers{}, 0), func(fr Frame, _ func() error) ([]byte, error) {
+		Tee(NewReader(randomly(in, seed, int(most)+1), &Buffers{}, 0), func(fr *Frame, _ func() error) ([]byte, error) {
 			switch decision(decide) {
 			case passIt:
 				return fr.Raw, nil

@@ -12,9 +12,36 @@ type layout struct {
 	event span
 }
 
-// begins reports whether b begins like the frame before.
-func (s *layout) begins(b []byte) bool {
-	return s.n > 0 && bytes.HasPrefix(b, s.head[:s.n])
+// cutAlike cuts a frame that is like the one before; where its end has not come,
+// it takes what stands before the data.
+func (c *cutter) cutAlike(b []byte, f *Frame) (n int, ok bool) {
+	s := &c.last
+	switch {
+	case c.alike:
+		if c.pos != s.line {
+			return 0, false
+		}
+	case c.pos > 0, c.loneCR, s.n == 0, !bytes.HasPrefix(b, s.head[:s.n]):
+		return 0, false
+	}
+	lf, cr := c.lf.next(b, s.line), c.cr.next(b, s.line)
+	if lf < 0 || lf+1 >= len(b) || b[lf+1] != '\n' || cr >= 0 && cr < lf {
+		c.fields, c.event, c.pos, c.alike = true, s.event, s.line, true
+		return 0, false
+	}
+	n = lf + 2
+	f.Raw, f.Data = b[:n], b[s.n:lf:lf]
+	f.Event = nil
+	if s.event.to > 0 {
+		f.Event = b[s.event.from:s.event.to]
+	}
+	f.LoneCR, f.Cut, f.bom = false, false, false
+	if c.alike {
+		c.progress = progress{}
+	}
+	c.prevCR, c.prevLF = false, true
+	c.advance(n)
+	return n, true
 }
 
 // learn takes the layout of a frame that was cut as p says.

@@ -41,15 +41,16 @@ func NewReader(src io.Reader, pool *Buffers, max int) *Reader {
 	return &Reader{src: src, pool: pool, max: max, cut: newCutter()}
 }
 
-// Next returns the next frame, reading as necessary. At the end of the input it
+// Next returns the next frame, reading as necessary. The frame belongs to the
+// reader, which makes the next one in its place (with Next or Ready). At the end of the input it
 // returns what is left as a frame that is Cut, then the source's error: io.EOF,
 // or what broke the stream. Other errors: ErrFrameTooLong, and io.ErrNoProgress
 // for a source that returns nothing. An error is final.
-func (r *Reader) Next() (Frame, error) {
+func (r *Reader) Next() (*Frame, error) {
 	for {
 		if r.Ready() {
 			r.hasNext = false
-			return r.next, nil
+			return &r.next, nil
 		}
 		if r.tooLong(r.end - r.start) {
 			r.drop()
@@ -57,27 +58,27 @@ func (r *Reader) Next() (Frame, error) {
 		}
 		if r.err != nil {
 			if r.start < r.end {
-				return r.tail(), nil
+				r.tail()
+				return &r.next, nil
 			}
 			r.drop()
-			return Frame{}, r.err
+			return nil, r.err
 		}
 		r.fill()
 	}
 }
 
-// Ready reports whether Next can return a whole frame without reading; the
-// slices of earlier frames then stay valid across it.
+// Ready reports whether Next can return a whole frame without reading; what the
+// slices of earlier frames hold then stays as it is across it.
 func (r *Reader) Ready() bool {
 	if r.hasNext || r.start == r.end {
 		return r.hasNext
 	}
-	n, ok := r.cut.scan(r.buf.B[r.start:r.end], !r.started)
+	n, ok := r.cut.cut(r.buf.B[r.start:r.end], !r.started, &r.next)
 	if !ok || r.tooLong(n) { // Next finds the pending bytes too long
 		return false
 	}
-	r.started = true
-	r.next, r.hasNext = r.cut.frame(r.buf.B[r.start:r.start+n]), true
+	r.started, r.hasNext = true, true
 	r.start += n
 	return true
 }
@@ -99,12 +100,10 @@ func (r *Reader) drop() {
 	r.buf, r.start, r.end = nil, 0, 0
 }
 
-// tail returns the bytes behind the last whole frame, all at once.
-func (r *Reader) tail() Frame {
-	raw := r.buf.B[r.start:r.end]
-	f := r.cut.tail(raw, !r.started)
+// tail makes a frame of the bytes behind the last whole one.
+func (r *Reader) tail() {
+	r.cut.tail(r.buf.B[r.start:r.end], !r.started, &r.next)
 	r.start = r.end
-	return f
 }
 
 // fill reads once. A read that has to wait for the next frame's first byte

@@ -142,7 +142,7 @@ func TestReadyKeepsEarlierFrames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		frames, then = append(frames, f), append(then, keep(f))
+		frames, then = append(frames, *f), append(then, keep(f))
 		if !r.Ready() {
 			break
 		}
@@ -151,7 +151,7 @@ func TestReadyKeepsEarlierFrames(t *testing.T) {
 		t.Fatalf("%d frames without reading, want 3", len(frames))
 	}
 	for i, f := range frames {
-		if now := keep(f); now != then[i] {
+		if now := keep(&f); now != then[i] {
 			t.Errorf("frame %d is now %+v, was %+v", i, now, then[i])
 		}
 	}

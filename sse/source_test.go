@@ -69,7 +69,7 @@ type got struct {
 	NoEvent          bool
 }
 
-func keep(f Frame) got {
+func keep(f *Frame) got {
 	return got{
 		Raw: string(f.Raw), Event: string(f.Event), Data: string(f.Data),
 		Is: f.IsEvent(), LoneCR: f.LoneCR, Cut: f.Cut, Closing: f.Closing(),

@@ -12,7 +12,7 @@ type Sink interface {
 // itself, other bytes, or nothing to drop it. flush relays at once what came
 // before the frame; an inspection that takes time calls it first. Its error is
 // the sink's, and to be returned.
-type Inspect func(f Frame, flush func() error) ([]byte, error)
+type Inspect func(f *Frame, flush func() error) ([]byte, error)
 
 // Tee reads src to its end. Each frame is first shown to inspect. What the
 // frames of one read come to is then relayed together, before src is read again:
@@ -53,7 +53,7 @@ type batch struct {
 	copied []byte // everything so far, once a frame was changed or dropped
 }
 
-func (t *batch) add(f Frame, out []byte) {
+func (t *batch) add(f *Frame, out []byte) {
 	if len(out) > 0 && f.IsEvent() {
 		t.events++
 	}

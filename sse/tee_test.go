@@ -27,7 +27,7 @@ func (w *wire) Relay(frames []byte, events int) error {
 	return w.err
 }
 
-func pass(f Frame, _ func() error) ([]byte, error) { return f.Raw, nil }
+func pass(f *Frame, _ func() error) ([]byte, error) { return f.Raw, nil }
 
 // S1: whole frames, all that arrived together in one write, before reading on.
 func TestTeeBatches(t *testing.T) {
@@ -49,7 +49,7 @@ func TestTeeBatches(t *testing.T) {
 			[]string{"data: x\n\ndata: y"}, pass,
 			[]string{"data: x\n\n", "data: y\n\n"}, []int{1, 1}, io.EOF},
 		"a replaced tail is not": {
-			[]string{"data: y"}, func(Frame, func() error) ([]byte, error) { return []byte("other"), nil },
+			[]string{"data: y"}, func(*Frame, func() error) ([]byte, error) { return []byte("other"), nil },
 			[]string{"other"}, []int{1}, io.EOF},
 		"dropped": {
 			[]string{"data: a\n\ndata: drop\n\ndata: b\n\n", "data: drop\n\n", "data: c\n\n"}, drop("drop"),
@@ -86,7 +86,7 @@ func TestTeeBatches(t *testing.T) {
 }
 
 func drop(data string) Inspect {
-	return func(f Frame, _ func() error) ([]byte, error) {
+	return func(f *Frame, _ func() error) ([]byte, error) {
 		if string(f.Data) == data {
 			return nil, nil
 		}
@@ -97,7 +97,7 @@ func drop(data string) Inspect {
 var errStop = errors.New("stop")
 
 func stop(with []byte) Inspect {
-	return func(f Frame, _ func() error) ([]byte, error) {
+	return func(f *Frame, _ func() error) ([]byte, error) {
 		if string(f.Data) == "stop" {
 			return with, errStop
 		}
@@ -123,7 +123,7 @@ func TestTeeErrors(t *testing.T) {
 func TestTeeOrder(t *testing.T) {
 	var log []string
 	src := &watched{Reader: split("data: x\n\ndata: y\n\ndata: z\n\n", 18), before: func() { log = append(log, "read") }}
-	inspect := func(f Frame, _ func() error) ([]byte, error) {
+	inspect := func(f *Frame, _ func() error) ([]byte, error) {
 		log = append(log, "judge "+string(f.Data))
 		return f.Raw, nil
 	}
@@ -138,7 +138,7 @@ func TestTeeOrder(t *testing.T) {
 // An inspection may return bytes that it overwrites for its next answer.
 func TestTeeCopiesReplacements(t *testing.T) {
 	var scratch []byte
-	inspect := func(f Frame, _ func() error) ([]byte, error) {
+	inspect := func(f *Frame, _ func() error) ([]byte, error) {
 		scratch = append(append(scratch[:0], "data: new "...), f.Raw[6:]...)
 		return scratch, nil
 	}
@@ -151,7 +151,7 @@ func TestTeeCopiesReplacements(t *testing.T) {
 
 // A part of the frame is not the frame, also where it begins with it.
 func TestTeePartOfAFrame(t *testing.T) {
-	inspect := func(f Frame, _ func() error) ([]byte, error) {
+	inspect := func(f *Frame, _ func() error) ([]byte, error) {
 		_, rest, found := bytes.Cut(f.Raw, []byte("id: 1\n"))
 		if found {
 			return rest, nil
@@ -171,7 +171,7 @@ func (w *wire) all() string { return strings.Join(w.writes, "") }
 func TestTeeFlush(t *testing.T) {
 	w := &wire{}
 	var before int
-	err := Tee(NewReader(whole("data: a\n\ndata: b\n\ndata: slow\n\ndata: c\n\n"), &Buffers{}, 0), func(f Frame, flush func() error) ([]byte, error) {
+	err := Tee(NewReader(whole("data: a\n\ndata: b\n\ndata: slow\n\ndata: c\n\n"), &Buffers{}, 0), func(f *Frame, flush func() error) ([]byte, error) {
 		if string(f.Data) == "slow" {
 			for range 2 { // the second has nothing to send
 				if err := flush(); err != nil {

@@ -7,7 +7,7 @@ import "bytes"
 // their order, and the line ends stay those of the frame. data must have no
 // carriage returns; line feeds in it make several data lines. A frame without
 // data is returned as it is.
-func (f Frame) WithData(data []byte) []byte {
+func (f *Frame) WithData(data []byte) []byte {
 	out := make([]byte, 0, len(f.Raw)-len(f.Data)+len(data)+len("\n\n"))
 	rest := f.Raw
 	if f.bom {
@@ -29,7 +29,7 @@ func (f Frame) WithData(data []byte) []byte {
 			out = appendData(out, data, end)
 		}
 	}
-	return append(out, Frame{Raw: out, Cut: f.Cut}.Closing()...)
+	return append(out, (&Frame{Raw: out, Cut: f.Cut}).Closing()...)
 }
 
 // appendData appends a data line for each line of data.
