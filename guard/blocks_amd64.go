@@ -4,8 +4,11 @@ package guard
 
 import "golang.org/x/sys/cpu"
 
-// blocksFrom is the least number of bytes that stringBlocks does anything with.
-const blocksFrom = 64
+// What stringBlocks and plainBlocks look at at once: with less they can do nothing.
+const (
+	stringBlock = 64
+	plainBlock  = 32
+)
 
 // blocks is false on processors that lack the instructions.
 var blocks = cpu.X86.HasAVX2
@@ -55,8 +58,23 @@ func stringBlocks(t *blockTables, b []byte) int
 
 // skipBlocks returns how much of b, the inside of a string, can be skipped.
 func skipBlocks(b []byte) int {
-	if !blocks || len(b) < blocksFrom {
+	if !blocks || len(b) < stringBlock {
 		return 0
 	}
 	return stringBlocks(tables, b)
+}
+
+// plainBlocks returns the index of the first byte of b, from i on, that does not
+// stand for itself in a string; len(b) if there is none. b has 32 bytes or more.
+//
+//go:noescape
+func plainBlocks(t *blockTables, b []byte, i int) int
+
+// skipPlain returns an index in b, from i on, before which all bytes stand for
+// themselves in a string.
+func skipPlain(b []byte, i int) int {
+	if !blocks || len(b) < plainBlock {
+		return i
+	}
+	return plainBlocks(tables, b, i)
 }

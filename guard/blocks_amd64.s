@@ -158,3 +158,62 @@ safe:
 	MOVQ BX, ret+32(FP)
 	VZEROUPPER
 	RET
+
+// func plainBlocks(t *blockTables, b []byte, i int) int
+//
+// SI: b. DX: where its last block begins. BX: where the block begins.
+TEXT ·plainBlocks(SB), NOSPLIT, $0-48
+	MOVQ t+0(FP), DI
+	MOVQ b_base+8(FP), SI
+	MOVQ b_len+16(FP), DX
+	MOVQ i+32(FP), BX
+	SUBQ $32, DX
+	VMOVDQU blockTables_quote(DI), Y8
+	VMOVDQU blockTables_slash(DI), Y9
+	VMOVDQU blockTables_control(DI), Y10
+
+plain:
+	CMPQ BX, DX
+	JGT  last
+	VMOVDQU   (SI)(BX*1), Y0
+	VPCMPEQB  Y0, Y8, Y2
+	VPCMPEQB  Y0, Y9, Y3
+	VPMINUB   Y0, Y10, Y4
+	VPCMPEQB  Y0, Y4, Y4
+	VPOR      Y2, Y3, Y2
+	VPOR      Y2, Y4, Y2
+	VPMOVMSKB Y2, AX
+	TESTL     AX, AX
+	JNZ       found
+	ADDQ      $32, BX
+	JMP       plain
+
+last: // the last block again, without what lies before BX
+	MOVQ BX, CX
+	SUBQ DX, CX
+	CMPQ CX, $32
+	JGE  none
+	VMOVDQU   (SI)(DX*1), Y0
+	VPCMPEQB  Y0, Y8, Y2
+	VPCMPEQB  Y0, Y9, Y3
+	VPMINUB   Y0, Y10, Y4
+	VPCMPEQB  Y0, Y4, Y4
+	VPOR      Y2, Y3, Y2
+	VPOR      Y2, Y4, Y2
+	VPMOVMSKB Y2, AX
+	SHRL      CX, AX
+	TESTL     AX, AX
+	JNZ       found
+
+none:
+	MOVQ b_len+16(FP), BX
+	MOVQ BX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+found:
+	BSFL AX, AX
+	ADDQ AX, BX
+	MOVQ BX, ret+40(FP)
+	VZEROUPPER
+	RET

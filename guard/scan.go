@@ -163,20 +163,18 @@ func (s *scanner) literal(word string) error {
 // quoted consumes a string and returns it with its quotes.
 func (s *scanner) quoted() ([]byte, error) {
 	from := s.i
-	s.i++
-	// Most strings are short. What is worth it goes by larger blocks.
-	end, err := s.text(min(from+shortString, len(s.b)))
-	if !end && err == nil {
-		s.i += skipBlocks(s.b[s.i:])
-		end, _ = s.text(len(s.b))
+	s.i = skipPlain(s.b, s.i+1)
+	if s.i < len(s.b) && s.b[s.i] == '"' { // as in most
+		s.i++
+		return s.b[from:s.i], nil
 	}
+	s.i += skipBlocks(s.b[s.i:])
+	end, _ := s.text(len(s.b))
 	if !end {
 		return nil, errSyntax
 	}
 	return s.b[from:s.i], nil
 }
-
-const shortString = 48
 
 // text consumes what is inside of a string, until a byte at or behind until, or
 // up to and with the closing quotation mark: then end is true. It looks at eight
