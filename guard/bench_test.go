@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -61,6 +62,42 @@ func benchmarkInspect(b *testing.B, data string) {
 func BenchmarkInspectDelta(b *testing.B)          { benchmarkInspect(b, textDelta) }
 func BenchmarkInspectArgumentsDelta(b *testing.B) { benchmarkInspect(b, argumentsDelta) }
 func BenchmarkInspectCallItem(b *testing.B)       { benchmarkInspect(b, callItem()) }
+
+// BenchmarkRelayDeltas is the whole way of an event, of those that come together.
+func BenchmarkRelayDeltas(b *testing.B) {
+	const batch = 15
+	in := strings.Repeat(usual(textDelta), batch)
+	b.SetBytes(int64(len(in) / batch))
+	b.ReportAllocs()
+	g := guardOf(b, readFile)
+	err := relay(g, &endless{in: in, reads: b.N/batch + 1}, discard{})
+	if err != io.EOF || g.Turn().Events < b.N {
+		b.Fatal(err, g.Turn().Events)
+	}
+}
+
+// endless is read as often as reads says.
+type endless struct {
+	in    string
+	at    int
+	reads int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.reads == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, e.in[e.at:])
+	if e.at += n; e.at == len(e.in) {
+		e.at = 0
+		e.reads--
+	}
+	return n, nil
+}
+
+type discard struct{}
+
+func (discard) Relay([]byte, int) error { return nil }
 
 func BenchmarkInspectCompleted500KB(b *testing.B) {
 	var output strings.Builder

@@ -14,11 +14,10 @@ type flat struct {
 // readFlat reads an event of that shape; ok is false for any other, and for one
 // with a key that can have to do with a call or an end: those are looked at
 // more closely. In what it takes no reader can see an item, a snapshot or a
-// name: there is no nesting, no escaped or folded key, and one type. t learns
-// from what decides nothing.
-func readFlat(data []byte, t *template) (e flat, ok bool) {
+// name: there is no nesting, no escaped or folded key, and one type. vary gets
+// where the values lie that change.
+func readFlat(data []byte, vary *variables) (e flat, ok bool) {
 	s := scanner{b: data}
-	var vary variables
 	for first := true; ; first = false {
 		if first && !s.take('{') || !first && !s.take(',') {
 			break
@@ -35,13 +34,7 @@ func readFlat(data []byte, t *template) (e flat, ok bool) {
 		}
 		vary.add(key, from, s.i, value[0])
 	}
-	if !s.take('}') || !s.end() || e.typ == nil {
-		return e, false
-	}
-	if carriesNothing(e.typ) {
-		t.keep(data, &e, &vary)
-	}
-	return e, true
+	return e, s.take('}') && s.end() && e.typ != nil
 }
 
 // key consumes a plain key and its colon: lower-case ASCII letters, digits and

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -64,19 +65,42 @@ func stream(t testing.TB, g *Guard, raw string) *Refusal {
 
 func streamFrom(t testing.TB, g *Guard, src io.Reader) *Refusal {
 	t.Helper()
-	r := sse.NewReader(src, &sse.Buffers{}, 0)
-	for {
-		f, err := r.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			t.Fatalf("reading the stream: %v", err)
-		}
-		if _, refusal := g.Inspect(f); refusal != nil {
-			return refusal
-		}
+	if err := relay(g, src, &received{}); err != io.EOF && err != errRefused {
+		t.Fatalf("reading the stream: %v", err)
 	}
+	return g.Refused()
+}
+
+// received is what a client has got.
+type received struct {
+	strings.Builder
+	events int
+}
+
+func (r *received) Relay(frames []byte, events int) error {
+	r.Write(frames)
+	r.events += events
+	return nil
+}
+
+var errRefused = errors.New("refused")
+
+// relay judges a stream and relays it as the proxy does.
+func relay(g *Guard, src io.Reader, dst sse.Sink) error {
+	return relayBy(g, src, g.Skim, dst)
+}
+
+func relayBy(g *Guard, src io.Reader, skim sse.Skim, dst sse.Sink) error {
+	return sse.Tee(sse.NewReader(src, &sse.Buffers{}, 0), func(f *sse.Frame, _ func() error) ([]byte, error) {
+		kind, refusal := g.Inspect(f)
+		if refusal != nil {
+			return nil, errRefused
+		}
+		if kind == KindLate || kind == KindBroken {
+			return nil, nil
+		}
+		return f.Raw, nil
+	}, skim, dst)
 }
 
 // reasonOf says what a refusal is about, for comparison.

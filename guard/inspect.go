@@ -99,7 +99,7 @@ func (g *Guard) Inspect(f *sse.Frame) (Kind, *Refusal) {
 		return KindNone, g.refusal
 	}
 	if g.turn.Terminal == KindNone && isPlain(f) {
-		if number, numbered, ok := g.cleared(f.Data, f.Event); ok {
+		if number, numbered, ok := g.cleared(f); ok {
 			g.turn.count(number, numbered)
 			return KindOther, nil
 		}
@@ -124,18 +124,39 @@ func (g *Guard) Inspect(f *sse.Frame) (Kind, *Refusal) {
 	return g.inspectSlowly(f, false)
 }
 
-// cleared reports whether an event decides nothing by its form and its type, and
-// returns its number. The event line may say nothing, but nothing else.
-func (g *Guard) cleared(data, eventLine []byte) (number int64, numbered, ok bool) {
-	typ := g.last.typ
-	if number, numbered, ok = g.last.match(data); !ok {
-		var e flat
-		if e, ok = readFlat(data, &g.last); !ok || !carriesNothing(e.typ) {
-			return 0, false, false
-		}
-		typ, number, numbered = e.typ, e.sequence, e.sequenced
+// Skim implements [sse.Skim]: it takes frames like the one inspected last, if that
+// decided nothing, and notes what they say.
+func (g *Guard) Skim(b []byte) (n, events int) {
+	g.forget()
+	if g.refusal != nil || g.turn.Terminal != KindNone {
+		return 0, 0
 	}
-	return number, numbered, eventLine == nil || bytes.Equal(eventLine, typ)
+	for {
+		m, number, numbered := g.last.matchFrame(b[n:])
+		if m == 0 {
+			return n, events
+		}
+		g.turn.count(number, numbered)
+		n += m
+		events++
+	}
+}
+
+// cleared reports whether the event of a plain frame decides nothing, by its form
+// and its type, and returns its number. The event line may be missing, and say
+// nothing else.
+func (g *Guard) cleared(f *sse.Frame) (number int64, numbered, ok bool) {
+	t := &g.last
+	if number, numbered, ok = t.matchData(f.Data); ok {
+		return number, numbered, f.Event == nil || bytes.Equal(f.Event, t.typ)
+	}
+	var vary variables
+	e, ok := readFlat(f.Data, &vary)
+	if !ok || !carriesNothing(e.typ) || f.Event != nil && !bytes.Equal(f.Event, e.typ) {
+		return 0, false, false
+	}
+	t.keep(f, &e, &vary)
+	return e.sequence, e.sequenced, true
 }
 
 // read makes the outline of data, which it keeps until forget.

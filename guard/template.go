@@ -1,14 +1,19 @@
 package guard
 
-import "bytes"
+import (
+	"bytes"
 
-// template is a flat event that decides nothing, read before, and where its
-// values lie that change from one delta of an item to the next. An event that
-// has the same bytes around such values is as flat, and says the same.
+	"turngate/sse"
+)
+
+// template is a frame whose event is flat and decides nothing, inspected before,
+// and where its values lie that change from one delta of an item to the next. A
+// frame that has the same bytes around such values is as flat, and says the same.
 type template struct {
-	bytes [512]byte
-	n     int    // 0: there is none
-	typ   []byte // lies in bytes
+	bytes    [576]byte
+	n        int    // 0: there is none
+	from, to int    // its data; from is 0 if what stands around that is not known
+	typ      []byte // lies in bytes
 	variables
 }
 
@@ -47,36 +52,86 @@ func (v *variables) add(key []byte, from, to int, first byte) {
 	v.sequenced = v.sequenced || sequence
 }
 
-// keep makes t the template of what was read from data.
-func (t *template) keep(data []byte, e *flat, vary *variables) {
-	if len(data) > len(t.bytes) || vary.count > len(vary.all) || vary.sequenced != e.sequenced {
-		return // also where keys repeat
+// keep makes t the template of f, of which e was read.
+func (t *template) keep(f *sse.Frame, e *flat, vary *variables) {
+	if vary.count > len(vary.all) || vary.sequenced != e.sequenced {
+		return // keys repeat
 	}
-	t.n = copy(t.bytes[:], data)
-	at := bytes.Index(t.bytes[:t.n], e.typ)
+	head, tail := around(f)
+	n := len(head) + len(f.Data) + len(tail)
+	if n > len(t.bytes) {
+		return
+	}
+	t.n, t.from, t.to = n, len(head), len(head)+len(f.Data)
+	copy(t.bytes[copy(t.bytes[copy(t.bytes[:], head):], f.Data)+t.from:], tail)
+	at := t.from + bytes.Index(f.Data, e.typ)
 	t.typ = t.bytes[at : at+len(e.typ)]
 	t.variables = *vary
+	for i := range t.all {
+		t.all[i].from += t.from
+		t.all[i].to += t.from
+	}
 }
 
-// match reads data by the template, and returns its number.
-func (t *template) match(data []byte) (number int64, numbered, ok bool) {
-	s := scanner{b: data}
-	at := 0
+// around returns what stands before and behind the data of a plain frame, nil if
+// that is not written as most write it.
+func around(f *sse.Frame) (head, tail []byte) {
+	const tails = "\n\n"
+	n := len(f.Raw) - len(tails) - len(f.Data)
+	if n < 0 || string(f.Raw[n+len(f.Data):]) != tails || !bytes.Equal(f.Raw[n:n+len(f.Data)], f.Data) {
+		return nil, nil
+	}
+	head = f.Raw[:n]
+	fields, ok := bytes.CutSuffix(head, []byte("data: "))
+	if f.Event != nil {
+		fields = bytes.TrimPrefix(fields, []byte("event: "))
+		fields = bytes.TrimSuffix(fields, []byte("\n"))
+	}
+	if !ok || !bytes.Equal(fields, f.Event) {
+		return nil, nil
+	}
+	return head, f.Raw[n+len(f.Data):]
+}
+
+// matchData reads an event's data by the template, and returns its number.
+func (t *template) matchData(data []byte) (number int64, numbered, ok bool) {
+	n, number, numbered := t.match(data, t.from, t.to)
+	return number, numbered, n > 0 && n == len(data)
+}
+
+// matchFrame returns the length of the frame that b begins with, 0 if it is not
+// of the template, and the number of its event.
+func (t *template) matchFrame(b []byte) (n int, number int64, numbered bool) {
+	if t.from == 0 {
+		return 0, 0, false
+	}
+	return t.match(b, 0, t.n)
+}
+
+// match reads b by what lies in the template between from and to, and returns
+// how much of b that is, 0 if it differs.
+func (t *template) match(b []byte, from, to int) (n int, number int64, numbered bool) {
+	s := scanner{b: b}
 	for i := range t.all[:t.count] {
 		v := &t.all[i]
-		if !s.same(t.bytes[at:v.from]) || s.i == len(data) {
-			return 0, false, false
+		ok := s.same(t.bytes[from:v.from])
+		switch {
+		case !ok:
+		case v.sequence:
+			number, ok = s.ordinal()
+			numbered = ok
+		default:
+			ok = s.str()
 		}
-		if v.sequence {
-			number, numbered = s.ordinal()
-		} else if data[s.i] != '"' {
-			return 0, false, false
-		} else if _, err := s.quoted(); err != nil {
-			return 0, false, false
+		if !ok {
+			return 0, 0, false
 		}
-		at = v.to
+		from = v.to
 	}
-	return number, numbered, s.same(t.bytes[at:t.n]) && s.i == len(data) && t.n > 0
+	if !s.same(t.bytes[from:to]) {
+		return 0, 0, false
+	}
+	return s.i, number, numbered
 }
 
 // same consumes b if that comes next.
@@ -86,6 +141,15 @@ func (s *scanner) same(b []byte) bool {
 	}
 	s.i += len(b)
 	return true
+}
+
+// str consumes a string if one comes next.
+func (s *scanner) str() bool {
+	if s.i == len(s.b) || s.b[s.i] != '"' {
+		return false
+	}
+	_, err := s.quoted()
+	return err == nil
 }
 
 // ordinal consumes a number that counts, as readCount takes it. Of any other

@@ -50,7 +50,7 @@ func (t *turn) relayStream(resp *http.Response, body *sniffed, pulse *pulse) {
 	if t.cfg.Heartbeat > 0 {
 		pulse.beat(s)
 	}
-	err := sse.Tee(s.reader, s.inspect, s)
+	err := sse.Tee(s.reader, s.inspect, s.guard.Skim, s)
 	pulse.stop()
 	s.finish(err)
 	s.close()

@@ -78,7 +78,7 @@ func TestTeeDoesNotAllocate(t *testing.T) {
 			run := func(batches int) float64 {
 				return testing.AllocsPerRun(20, func() {
 					dst.left = batches
-					if err := Tee(r, pass, dst); err != errStop {
+					if err := Tee(r, pass, nil, dst); err != errStop {
 						t.Fatal(err)
 					}
 				})

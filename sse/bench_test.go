@@ -76,7 +76,7 @@ func BenchmarkTee(b *testing.B) {
 					return nil, errStop
 				}
 				return f.Raw, nil
-			}, &devNull{left: b.N})
+			}, nil, &devNull{left: b.N})
 			if err != errStop {
 				b.Fatal(err)
 			}

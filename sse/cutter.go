@@ -162,6 +162,17 @@ func (c *cutter) frame(raw []byte, f *Frame) {
 	c.advance(len(raw))
 }
 
+// clean reports whether the next byte begins a frame to every reader.
+func (c *cutter) clean() bool { return c.pos == 0 && !c.loneCR && !c.prevCR }
+
+// skip goes on behind n bytes of whole frames that end in a line feed.
+func (c *cutter) skip(n int) {
+	if n > 0 {
+		c.prevLF = true
+		c.advance(n)
+	}
+}
+
 // advance goes on behind n bytes.
 func (c *cutter) advance(n int) {
 	c.lf.advance(n)

@@ -1,6 +1,7 @@
 package sse
 
 import (
+	"bytes"
 	"io"
 	"math/rand/v2"
 	"testing"
@@ -46,7 +47,7 @@ func FuzzTee(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in string, seed uint64, most uint8) {
 		w := &wire{}
-		if err := Tee(NewReader(randomly(in, seed, int(most)+1), &Buffers{}, 0), pass, w); err != io.EOF {
+		if err := Tee(NewReader(randomly(in, seed, int(most)+1), &Buffers{}, 0), pass, nil, w); err != io.EOF {
 			t.Fatal(err)
 		}
 		want := in
@@ -55,6 +56,35 @@ func FuzzTee(f *testing.F) {
 		}
 		if got := w.all(); got != want {
 			t.Fatalf("passing all: relayed %q, want %q", got, want)
+		}
+
+		// Frames that are skimmed are those that are inspected otherwise.
+		var seen []string
+		inspect := func(fr *Frame, _ func() error) ([]byte, error) {
+			seen = append(seen, string(fr.Raw))
+			return fr.Raw, nil
+		}
+		skimmed := &wire{}
+		Tee(NewReader(randomly(in, seed, int(most)+1), &Buffers{}, 0), inspect, func(b []byte) (n, events int) {
+			for {
+				i := bytes.Index(b[n:], []byte("\n\n"))
+				if i < 0 || !bytes.HasPrefix(b[n:], []byte("data: ")) || bytes.ContainsAny(b[n:n+i], "\r\n") {
+					return n, events
+				}
+				seen = append(seen, string(b[n:n+i+2]))
+				n += i + 2
+				events++
+			}
+		}, skimmed)
+		var raws []string
+		for _, fr := range mustRead(t, whole(in)) {
+			raws = append(raws, fr.Raw)
+		}
+		if diff := cmp.Diff(raws, seen); diff != "" {
+			t.Fatalf("%q: frames with skimming (-without +with):\n%s", in, diff)
+		}
+		if diff := cmp.Diff(w, skimmed, cmp.AllowUnexported(wire{})); diff != "" {
+			t.Fatalf("%q: relayed with skimming (-without +with):\n%s", in, diff)
 		}
 
 		// The same decisions for the model and for Tee.
@@ -88,7 +118,7 @@ func FuzzTee(f *testing.F) {
 				return fr.Raw[:len(fr.Raw)/2], nil
 			}
 			return nil, nil
-		}, w)
+		}, nil, w)
 		if got := w.all(); got != model {
 			t.Fatalf("relayed %q, want %q", got, model)
 		}

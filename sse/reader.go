@@ -83,6 +83,20 @@ func (r *Reader) Ready() bool {
 	return true
 }
 
+// skim takes the frames that f knows at the start of what has been read, and
+// returns them and how many of them are events.
+func (r *Reader) skim(f Skim) (run []byte, events int) {
+	// None can be over the limit if all together are not.
+	if r.hasNext || r.start == r.end || !r.started || !r.cut.clean() || r.tooLong(r.end-r.start) {
+		return nil, 0
+	}
+	pending := r.buf.B[r.start:r.end]
+	n, events := f(pending)
+	r.cut.skip(n)
+	r.start += n
+	return pending[:n], events
+}
+
 func (r *Reader) tooLong(n int) bool { return r.max > 0 && n > r.max }
 
 // Release gives the buffer back. The reader stays usable only for errors: the

@@ -14,8 +14,15 @@ type Sink interface {
 // the sink's, and to be returned.
 type Inspect func(f *Frame, flush func() error) ([]byte, error)
 
-// Tee reads src to its end. Each frame is first shown to inspect. What the
-// frames of one read come to is then relayed together, before src is read again:
+// Skim looks for frames that need no inspection, as the one that was inspected
+// last has shown: many events differ from the one before in little. b begins
+// with a frame. It returns the length of the whole frames that it knows there,
+// and how many of them are events. They end in a line feed and have no carriage
+// return in them; they pass untouched.
+type Skim func(b []byte) (n, events int)
+
+// Tee reads src to its end. Each frame is first shown to inspect, except those
+// that skim has taken; nil takes none. What the frames of one read come to is then relayed together, before src is read again:
 // so nothing is held back while the source is silent, except a frame that may
 // end in half a CRLF.
 //
@@ -23,7 +30,7 @@ type Inspect func(f *Frame, flush func() error) ([]byte, error)
 // relayed by then, and bytes returned beside the error are relayed too. Tee
 // returns the error of inspect, of the sink, or of src (io.EOF included) as it
 // is, never nil.
-func Tee(src *Reader, inspect Inspect, dst Sink) error {
+func Tee(src *Reader, inspect Inspect, skim Skim, dst Sink) error {
 	t := batch{dst: dst}
 	flush := t.send
 	for {
@@ -33,6 +40,9 @@ func Tee(src *Reader, inspect Inspect, dst Sink) error {
 		}
 		out, verdict := inspect(f, flush)
 		t.add(f, out)
+		if verdict == nil && skim != nil {
+			t.pass(src.skim(skim))
+		}
 		if verdict != nil || !src.Ready() {
 			if err := t.send(); err != nil {
 				return err
@@ -54,25 +64,43 @@ type batch struct {
 }
 
 func (t *batch) add(f *Frame, out []byte) {
+	events := 0
 	if len(out) > 0 && f.IsEvent() {
-		t.events++
+		events = 1
 	}
-	same := len(out) == len(f.Raw) && len(out) > 0 && &out[0] == &f.Raw[0]
+	if same := len(out) == len(f.Raw) && len(out) > 0 && &out[0] == &f.Raw[0]; same && !f.Cut {
+		t.pass(out, events)
+		return
+	} else if same {
+		out = append(out[:len(out):len(out)], f.Closing()...)
+	}
+	t.events += events
+	t.copy(out)
+}
+
+// pass adds bytes of the reader's.
+func (t *batch) pass(raw []byte, events int) {
+	t.events += events
 	switch {
-	case same && !f.Cut && t.copied == nil && t.run == nil:
-		t.run = out
-	case same && !f.Cut && t.copied == nil && adjacent(t.run, out):
-		t.run = t.run[: len(t.run)+len(out) : cap(t.run)]
+	case len(raw) == 0:
+	case t.copied != nil:
+		t.copied = append(t.copied, raw...)
+	case t.run == nil:
+		t.run = raw
+	case adjacent(t.run, raw):
+		t.run = t.run[: len(t.run)+len(raw) : cap(t.run)]
 	default:
-		if t.copied == nil {
-			t.copied = append(make([]byte, 0, len(t.run)+len(out)), t.run...)
-			t.run = nil
-		}
-		t.copied = append(t.copied, out...)
-		if same {
-			t.copied = append(t.copied, f.Closing()...)
-		}
+		t.copy(raw)
 	}
+}
+
+// copy adds bytes that do not lie behind what is there.
+func (t *batch) copy(b []byte) {
+	if t.copied == nil {
+		t.copied = append(make([]byte, 0, len(t.run)+len(b)), t.run...)
+		t.run = nil
+	}
+	t.copied = append(t.copied, b...)
 }
 
 // adjacent reports whether b begins in memory where a ends.

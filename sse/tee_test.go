@@ -71,7 +71,7 @@ func TestTeeBatches(t *testing.T) {
 				src.parts = append(src.parts, []byte(s))
 			}
 			w := &wire{}
-			err := Tee(NewReader(src, &Buffers{}, 0), tt.inspect, w)
+			err := Tee(NewReader(src, &Buffers{}, 0), tt.inspect, nil, w)
 			if err != tt.err {
 				t.Errorf("error = %v, want %v", err, tt.err)
 			}
@@ -107,13 +107,13 @@ func stop(with []byte) Inspect {
 
 func TestTeeErrors(t *testing.T) {
 	gone := errors.New("client is gone")
-	if err := Tee(NewReader(whole("data: x\n\n"), &Buffers{}, 0), pass, &wire{err: gone}); err != gone {
+	if err := Tee(NewReader(whole("data: x\n\n"), &Buffers{}, 0), pass, nil, &wire{err: gone}); err != gone {
 		t.Errorf("error = %v, want the sink's", err)
 	}
-	if err := Tee(NewReader(&chunks{err: errBroken}, &Buffers{}, 0), pass, &wire{}); err != errBroken {
+	if err := Tee(NewReader(&chunks{err: errBroken}, &Buffers{}, 0), pass, nil, &wire{}); err != errBroken {
 		t.Errorf("error = %v, want the source's", err)
 	}
-	if err := Tee(NewReader(whole("data: x\n\n"), &Buffers{}, 4), pass, &wire{}); err != ErrFrameTooLong {
+	if err := Tee(NewReader(whole("data: x\n\n"), &Buffers{}, 4), pass, nil, &wire{}); err != ErrFrameTooLong {
 		t.Errorf("error = %v, want ErrFrameTooLong", err)
 	}
 }
@@ -128,7 +128,7 @@ func TestTeeOrder(t *testing.T) {
 		return f.Raw, nil
 	}
 	w := &wire{onSend: func(b []byte) { log = append(log, "send") }}
-	Tee(NewReader(src, &Buffers{}, 0), inspect, w)
+	Tee(NewReader(src, &Buffers{}, 0), inspect, nil, w)
 	want := "read,judge x,judge y,send,read,judge z,send,read"
 	if got := strings.Join(log, ","); got != want {
 		t.Errorf("order = %s, want %s", got, want)
@@ -143,7 +143,7 @@ func TestTeeCopiesReplacements(t *testing.T) {
 		return scratch, nil
 	}
 	w := &wire{}
-	Tee(NewReader(whole("data: x\n\ndata: y\n\n"), &Buffers{}, 0), inspect, w)
+	Tee(NewReader(whole("data: x\n\ndata: y\n\n"), &Buffers{}, 0), inspect, nil, w)
 	if got, want := strings.Join(w.writes, "|"), "data: new x\n\ndata: new y\n\n"; got != want {
 		t.Errorf("relayed %q, want %q", got, want)
 	}
@@ -159,7 +159,7 @@ func TestTeePartOfAFrame(t *testing.T) {
 		return f.Raw[:len(f.Raw)-1], nil
 	}
 	w := &wire{}
-	Tee(NewReader(whole("id: 1\ndata: x\n\ndata: y\n\n"), &Buffers{}, 0), inspect, w)
+	Tee(NewReader(whole("id: 1\ndata: x\n\ndata: y\n\n"), &Buffers{}, 0), inspect, nil, w)
 	if got, want := strings.Join(w.writes, "|"), "data: x\n\ndata: y\n"; got != want {
 		t.Errorf("relayed %q, want %q", got, want)
 	}
@@ -181,7 +181,7 @@ func TestTeeFlush(t *testing.T) {
 			before = len(w.writes)
 		}
 		return f.Raw, nil
-	}, w)
+	}, nil, w)
 	if before != 1 || err != io.EOF {
 		t.Errorf("%d writes before the slow frame, error %v", before, err)
 	}
