@@ -3,9 +3,8 @@ package guard
 import (
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"turngate/guard/schema"
 )
@@ -13,41 +12,40 @@ import (
 // arguments judges what a declared function is called with, once it is complete
 // (A1). Where the arguments have several readings, or the name was declared
 // with several schemas, each reading must satisfy one of the schemas.
-func (g *Guard) arguments(typ string, id identity, m *itemReadings) *Refusal {
+func (g *Guard) arguments(c called, m *itemReadings) *Refusal {
 	if g.opt.Tools == nil || g.opt.Arguments == Off {
 		return nil
 	}
 	if m[keyStatus].has("incomplete") {
-		return g.doomed(typ, id, m, schema.Verdict{Outcome: schema.Invalid,
+		return g.doomed(c, schema.Verdict{Outcome: schema.Invalid,
 			Problems: []schema.Problem{{Message: "the call is incomplete"}}}, g.opt.Arguments)
 	}
-	return g.judgeArguments(typ, id, m, g.opt.Arguments)
+	return g.judgeArguments(c, m[keyArguments], g.opt.Arguments)
 }
 
 // judgeArguments judges the arguments of a call, or of a call that a person is
 // asked to approve.
-func (g *Guard) judgeArguments(typ string, id identity, m *itemReadings, mode Mode) *Refusal {
-	schemas := g.catalog.schemasOf(id)
+func (g *Guard) judgeArguments(c called, values readings, mode Mode) *Refusal {
+	schemas := g.catalog.schemasOf(c.identity)
 	if len(schemas) == 0 {
-		g.unjudged(schema.NoSchema, id, m)
+		g.unjudged(schema.NoSchema, c)
 		return nil
 	}
-	values := m[keyArguments]
 	if len(values) == 0 {
-		values = readings{{Type: gjson.Null}} // absent
+		values = readings{value("null")} // absent
 	}
 	for _, v := range values {
 		// The same arguments come up to three times: as their own end, in the
 		// finished item, and in the snapshot.
-		if g.seenArguments(id, m[keyCallID].first(), v) {
+		if g.seenArguments(c, v) {
 			continue
 		}
 		verdict := g.verdict(schemas, v)
 		switch verdict.Outcome {
 		case schema.Unjudged:
-			g.unjudged(verdict.Reason, id, m)
+			g.unjudged(verdict.Reason, c)
 		case schema.Missing, schema.Invalid:
-			if r := g.doomed(typ, id, m, verdict, mode); r != nil {
+			if r := g.doomed(c, verdict, mode); r != nil {
 				return r
 			}
 		}
@@ -57,12 +55,13 @@ func (g *Guard) judgeArguments(typ string, id identity, m *itemReadings, mode Mo
 
 // seenArguments reports whether a call was judged by these arguments before, and
 // was let pass.
-func (g *Guard) seenArguments(id identity, callID string, v gjson.Result) bool {
+func (g *Guard) seenArguments(c called, v value) bool {
 	var h maphash.Hash
 	h.SetSeed(g.opt.Tools.seed)
-	for _, s := range []string{id.namespace, "\x00", id.name, "\x00", callID, "\x00", v.Raw} {
+	for _, s := range []string{c.identity.namespace, "\x00", c.name, "\x00", c.callID, "\x00"} {
 		h.WriteString(s)
 	}
+	h.Write(v)
 	key := h.Sum64()
 	if _, seen := g.judged[key]; seen {
 		return true
@@ -78,13 +77,13 @@ func (g *Guard) seenArguments(id identity, callID string, v gjson.Result) bool {
 
 // verdict is the best that one of the schemas says about one reading of the
 // arguments; else what the one that was declared last says.
-func (g *Guard) verdict(schemas []*Schema, v gjson.Result) (verdict schema.Verdict) {
-	if v.Type != gjson.String && v.Type != gjson.Null {
+func (g *Guard) verdict(schemas []*Schema, v value) (verdict schema.Verdict) {
+	if !v.isString() && !v.isNull() {
 		return schema.Verdict{Outcome: schema.Invalid, Problems: []schema.Problem{
 			{Message: "the arguments are not the text of a JSON object"}}}
 	}
 	for _, k := range schemas {
-		verdict = g.opt.Tools.judge.Judge(k.raw, bytesOf(text(v.Str)))
+		verdict = g.opt.Tools.judge.Judge(k.raw, v.unquoted())
 		if verdict.Outcome == schema.Accepted || verdict.Outcome == schema.Unjudged {
 			break
 		}
@@ -94,27 +93,24 @@ func (g *Guard) verdict(schemas []*Schema, v gjson.Result) (verdict schema.Verdi
 
 // doomed takes the finding that a call cannot work. It tells how the tool wants
 // to be called, and never what it was called with.
-func (g *Guard) doomed(typ string, id identity, m *itemReadings, v schema.Verdict, mode Mode) *Refusal {
-	r := &Refusal{Reason: InvalidToolArguments, ItemType: shown(typ), Name: optional(id.name),
-		CallID: optional(m[keyCallID].first()), ItemID: optional(m[keyID].first())}
+func (g *Guard) doomed(c called, v schema.Verdict, mode Mode) *Refusal {
+	r := &Refusal{Reason: InvalidToolArguments, ItemType: shown(c.typ), Name: optional(c.name),
+		Namespace: optional(c.namespace), CallID: optional(c.callID), ItemID: optional(c.itemID)}
 	if v.Outcome == schema.Missing {
 		r.Reason = MissingRequiredArguments
-	}
-	if ns := m[keyNamespace].first(); ns != "" {
-		r.Namespace = optional(ns)
 	}
 	g.list(r)
 	r.Missing = append(r.Missing, v.Missing...)
 	for _, p := range v.Problems {
 		r.Problems = append(r.Problems, Problem(p))
 	}
-	if schemas := g.catalog.schemasOf(id); len(schemas) > 0 {
+	if schemas := g.catalog.schemasOf(c.identity); len(schemas) > 0 {
 		last := schemas[len(schemas)-1]
 		r.InputSummary, r.SchemaHash = last.Summary(), optional(last.Hash())
 	}
-	r.detail = fmt.Sprintf("the upstream called %q with arguments that cannot work: %s", shown(id.String()), faultsOf(v))
-	if typ == "mcp_approval_request" {
-		r.detail = fmt.Sprintf("the upstream asked to approve a call of %q with arguments that cannot work: %s", shown(id.name), faultsOf(v))
+	r.detail = fmt.Sprintf("the upstream called %q with arguments that cannot work: %s", shown(c.identity.String()), faultsOf(v))
+	if c.typ == "mcp_approval_request" {
+		r.detail = fmt.Sprintf("the upstream asked to approve a call of %q with arguments that cannot work: %s", shown(c.name), faultsOf(v))
 	}
 	return g.foundIn(mode, r)
 }
@@ -139,46 +135,10 @@ func faultsOf(v schema.Verdict) string {
 }
 
 // unjudged counts a call whose arguments could not be judged.
-func (g *Guard) unjudged(reason schema.Reason, id identity, m *itemReadings) {
-	if g.opt.OnUnjudged != nil && g.once("unjudged\x00"+id.String()+"\x00"+shown(m[keyCallID].first())) {
+func (g *Guard) unjudged(reason schema.Reason, c called) {
+	if g.opt.OnUnjudged != nil && g.once("unjudged\x00"+c.identity.String()+"\x00"+shown(c.callID)) {
 		g.opt.OnUnjudged(string(reason))
 	}
-}
-
-// announce remembers which call an output_item.added announced, for the events
-// of its arguments, which do not name it. Some providers change ids from event
-// to event; the output index is what stays. Others give every item the same
-// index: then it says nothing, and only the finished items are judged.
-func (g *Guard) announce(root gjson.Result, id identity, m *itemReadings) {
-	index := root.Get("output_index")
-	before, again := g.announced[index.Raw]
-	if index.Type != gjson.Number || len(index.Raw) >= maxShown || !again && len(g.announced) >= maxTold {
-		return
-	}
-	if g.announced == nil {
-		g.announced = map[string]announced{}
-	}
-	// What is kept must not lie in the frame, and is bounded.
-	g.announced[strings.Clone(index.Raw)] = announced{
-		identity: identity{strings.Clone(id.namespace), strings.Clone(id.name)},
-		callID:   shown(m[keyCallID].first()), itemID: shown(m[keyID].first()),
-		unclear: again && (before.unclear || before.identity != id),
-	}
-}
-
-// announced is a call as its output_item.added told it.
-type announced struct {
-	identity
-	callID, itemID string
-	unclear        bool // another call has the same output index
-}
-
-// argumentsOf judges the arguments that ended for an announced call.
-func (g *Guard) argumentsOf(call announced, m *itemReadings) *Refusal {
-	m[keyCallID] = readings{{Type: gjson.String, Str: call.callID}}
-	m[keyID] = readings{{Type: gjson.String, Str: call.itemID}}
-	m[keyNamespace] = readings{{Type: gjson.String, Str: call.namespace}}
-	return g.arguments("function_call", call.identity, m)
 }
 
 // approvalArguments judges what a person would be asked to approve, before the
@@ -188,16 +148,11 @@ func (g *Guard) approvalArguments(typ string, id identity, m *itemReadings, at p
 	if g.opt.Tools == nil || g.opt.Approvals == Off || !at.complete && !hasText(m[keyArguments]) {
 		return nil
 	}
-	return g.judgeArguments(typ, id, m, g.opt.Approvals)
+	return g.judgeArguments(calledAs(typ, id, m), m[keyArguments], g.opt.Approvals)
 }
 
 func hasText(r readings) bool {
-	for _, v := range r {
-		if v.Type == gjson.String && v.Str != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r, func(v value) bool { return v.isString() && string(v) != `""` })
 }
 
 // listTools takes the schemas that an MCP server's list of tools gives. They
@@ -206,7 +161,7 @@ func (g *Guard) listTools(m *itemReadings) {
 	if g.opt.Tools == nil || g.opt.Approvals == Off || len(m[keyServerLabel]) != 1 || len(m[keyTools]) != 1 {
 		return
 	}
-	raw := m[keyTools][0].Raw
+	raw := m[keyTools][0]
 	if g.widened += len(raw); g.widened > maxWidened {
 		return
 	}

@@ -3,8 +3,6 @@ package guard
 import (
 	"slices"
 	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 // The keys of an output item that decide about a call.
@@ -31,17 +29,17 @@ type itemReadings [itemKeyCount]readings
 
 // illTyped refuses a list where an item or its type belongs, if it could be a
 // call to a reader that flattens lists or compares loosely.
-func (g *Guard) illTyped(v gjson.Result) *Refusal {
-	if evidenceFree(bytesOf(v.Raw)) {
+func (g *Guard) illTyped(v value) *Refusal {
+	if evidenceFree(v) {
 		return nil
 	}
 	return g.found(g.unreadable("a list where an output item or its type belongs"))
 }
 
 // item judges one output item: the one verdict, whatever carried it.
-func (g *Guard) item(v gjson.Result, at place) *Refusal {
+func (g *Guard) item(v value, at place) *Refusal {
 	var m itemReadings
-	ok := members(v, itemKeyNames[:], m[:])
+	ok := v.members(itemKeyNames[:], m[:])
 	types, _ := m[keyType].strings()
 	for _, t := range types {
 		if r := g.itemAs(t, &m, at); r != nil {
@@ -49,13 +47,13 @@ func (g *Guard) item(v gjson.Result, at place) *Refusal {
 		}
 	}
 	for _, t := range m[keyType] {
-		if at.listed && t.IsArray() {
+		if at.listed && t.isArray() {
 			if r := g.illTyped(t); r != nil {
 				return r
 			}
 		}
 	}
-	if !ok && !evidenceFree(bytesOf(v.Raw)) {
+	if !ok && !evidenceFree(v) {
 		return g.found(g.unreadable(repeatsKeys))
 	}
 	return nil
@@ -84,7 +82,7 @@ func (g *Guard) itemAs(typ string, m *itemReadings, at place) *Refusal {
 		g.listTools(m)
 	case "tool_search_output", "additional_tools":
 		if at.declares && len(m[keyType]) == 1 && len(m[keyTools]) == 1 {
-			g.widen(m[keyTools][0].Raw)
+			g.widen(m[keyTools][0])
 		}
 	case "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call",
 		"mcp_call", "x_search_call", "code_execution_call", "multi_agent_call":
@@ -114,10 +112,10 @@ func (g *Guard) namedCall(typ string, m *itemReadings, at place) *Refusal {
 				continue
 			}
 			if at.announced && typ == "function_call" {
-				g.announce(at.event, id, m)
+				g.announce(at.index, calledAs(typ, id, m))
 			}
 			if typ == "function_call" && at.complete && g.catalog.kindsOf(id)&kindFunction != 0 {
-				if r := g.arguments(typ, id, m); r != nil {
+				if r := g.arguments(calledAs(typ, id, m), m); r != nil {
 					return r
 				}
 			}
@@ -164,7 +162,7 @@ func mayBeLocal(environments readings) bool {
 	}
 	for _, v := range environments {
 		var typ [1]readings
-		unambiguous := members(v, []string{"type"}, typ[:])
+		unambiguous := v.members([]string{"type"}, typ[:])
 		names, ok := typ[0].strings()
 		if !ok || !unambiguous || typ[0].null() || slices.Contains(names, "local") {
 			return true
@@ -198,16 +196,16 @@ func (g *Guard) approval(typ string, m *itemReadings, at place) *Refusal {
 // widen adds the tools that an output item declares, if a search for tools was
 // among what the request declared (G6): otherwise an upstream could authorise
 // itself.
-func (g *Guard) widen(tools string) {
+func (g *Guard) widen(tools value) {
 	if g.widened += len(tools); g.LoadsTools() {
 		g.learn(tools, (*declarations).declare)
 	}
 }
 
 // learn adds what a raw list of tools in the output comes to.
-func (g *Guard) learn(tools string, declare func(*declarations, tool)) {
+func (g *Guard) learn(tools value, declare func(*declarations, tool)) {
 	g.declared = nil
-	g.catalog.widen([]byte(tools), g.opt.Tools, declare)
+	g.catalog.widen(tools, g.opt.Tools, declare)
 }
 
 // LoadsTools reports whether what the turn's output declares counts (G6), as it

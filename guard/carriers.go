@@ -1,67 +1,107 @@
 package guard
 
 import (
+	"slices"
 	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
-// judge looks at every carrier of an event or answer (G11), whatever its type
-// says, and returns the first refusal. eventLine is a further reading of the
-// type, "" if there is none.
-func (g *Guard) judge(root gjson.Result, eventLine string) *Refusal {
-	const typ, item, output, response = 0, 1, 2, 3
-	names := [...]string{"type", "item", "output", "response"}
+// carriers are the places of an event, or of an answer, where a call can stand
+// (G11), as all readers together see them.
+type carriers struct {
+	types   []string // as the data says; "" for one that is no string
+	items   readings // what "item" holds
+	outputs readings // what "output" holds, and that of "response"
+	index   value    // the output index, nil if there is none or several
+
+	differs bool // readers could see different ones at the top,
+	nested  bool // or in the response
+	repeats bool // some key is repeated too often to be judged
+}
+
+// read looks for carriers in root as closely as can be.
+func (c *carriers) read(root value) {
+	const typ, item, output, response, index = 0, 1, 2, 3, 4
+	names := [...]string{"type", "item", "output", "response", "output_index"}
 	var top [len(names)]readings
-	ok := members(root, names[:], top[:])
-	at := place{listed: true, declares: true}
-	for _, r := range top {
-		at.declares = at.declares && len(r) <= 1
+	c.repeats = !root.members(names[:], top[:])
+	for _, r := range top[:index] {
+		c.differs = c.differs || len(r) > 1
 	}
+	for _, v := range top[typ] {
+		c.types = append(c.types, v.text())
+	}
+	c.items, c.outputs = top[item], top[output]
+	for _, v := range top[response] {
+		var in [1]readings
+		c.repeats = !v.members([]string{"output"}, in[:]) || c.repeats
+		c.nested = c.nested || len(in[0]) > 1
+		c.outputs = append(c.outputs, in[0]...)
+	}
+	if len(top[index]) == 1 {
+		c.index = top[index][0]
+	}
+}
+
+// outlined takes the carriers from an outline that found nothing odd.
+func (c *carriers) outlined(e *outline) {
+	c.types = []string{e.typ}
+	if e.item != nil {
+		c.items = readings{e.item}
+	}
+	for _, v := range []value{e.output, e.nested.output} {
+		if v != nil {
+			c.outputs = append(c.outputs, v)
+		}
+	}
+	c.index = e.index
+}
+
+// judge looks at every carrier of an event or answer, whatever its type says,
+// and returns the first refusal. eventLine is a further reading of the type, ""
+// if there is none. e is the outline of root; nil to look more closely.
+func (g *Guard) judge(root value, e *outline, eventLine string) *Refusal {
+	var c carriers
+	if e != nil && !e.odd {
+		c.outlined(e)
+	} else {
+		c.read(root)
+	}
+	at := place{listed: true, declares: !c.differs}
 	inItem, inOutput, knownKind := at, at, false
-	types := top[typ]
-	if !types.has(eventLine) {
-		types = append(types, gjson.Result{Type: gjson.String, Str: eventLine})
+	if !slices.Contains(c.types, eventLine) {
+		c.types = append(c.types, eventLine)
 	}
 	itself := false // the event could be an item
-	for _, t := range types {
-		itself = itself || t.Str != "" && !strings.HasPrefix(t.Str, "response.")
-		if r := g.argumentsEvent(t.Str, root); r != nil {
+	for _, t := range c.types {
+		itself = itself || t != "" && !strings.HasPrefix(t, "response.")
+		if r := g.argumentsEvent(t, root, c.index); r != nil {
 			return r
 		}
-		kind := kindOfEvent(t.Str)
+		kind := kindOfEvent(t)
 		inItem.complete = inItem.complete || kind == KindItemDone
 		inOutput.complete = inOutput.complete || kind == KindCompleted
 		inItem.announced = inItem.announced || kind == KindItem
 		knownKind = knownKind || kind != KindOther
 	}
-	inItem.declares, inOutput.declares = at.declares && knownKind, at.declares && knownKind
-	if inItem.announced {
-		inItem.event = root
-	}
+	inItem.declares = at.declares && knownKind
+	inOutput.declares = at.declares && knownKind && !c.nested
+	inItem.index = c.index
 	if itself {
 		if r := g.item(root, place{}); r != nil {
 			return r
 		}
 	}
-	for _, v := range top[item] {
+	for _, v := range c.items {
 		if r := g.carrier(v, inItem); r != nil {
 			return r
 		}
 	}
-	outputs := top[output]
-	for _, v := range top[response] {
-		var in [1]readings
-		ok = members(v, []string{"output"}, in[:]) && ok
-		inOutput.declares = inOutput.declares && len(in[0]) <= 1
-		outputs = append(outputs, in[0]...)
-	}
-	for _, v := range outputs {
+	for _, v := range c.outputs {
 		if r := g.carrier(v, inOutput); r != nil {
 			return r
 		}
 	}
-	if !ok {
+	if c.repeats {
 		return g.found(g.unreadable(repeatsKeys))
 	}
 	return nil
@@ -71,11 +111,11 @@ const repeatsKeys = "an event that repeats keys around what could be a call"
 
 // place says where an item was found.
 type place struct {
-	listed    bool         // where output items belong
-	declares  bool         // and where all readers see it
-	complete  bool         // in what a client executes: arguments are whole
-	announced bool         // in an output_item.added,
-	event     gjson.Result // which is this
+	listed    bool  // where output items belong
+	declares  bool  // and where all readers see it
+	complete  bool  // in what a client executes: arguments are whole
+	announced bool  // in an output_item.added
+	index     value // its output index
 }
 
 // noEvent is an event line that says nothing.
@@ -93,13 +133,13 @@ func answerEvent(e *outline) string {
 }
 
 // carrier judges an item, or a list of items in order.
-func (g *Guard) carrier(v gjson.Result, at place) *Refusal {
-	if !v.IsArray() {
+func (g *Guard) carrier(v value, at place) *Refusal {
+	if !v.isArray() {
 		return g.item(v, at)
 	}
-	for item := range elements(v) {
+	for item := range v.elements() {
 		var r *Refusal
-		if item.IsArray() {
+		if item.isArray() {
 			r = g.illTyped(item)
 		} else {
 			r = g.item(item, at)
@@ -114,7 +154,7 @@ func (g *Guard) carrier(v gjson.Result, at place) *Refusal {
 // argumentsEvent judges an event of the arguments family by the call that it
 // names, if it does: "response.function_call_arguments.done" may carry a name,
 // the commands of a shell call and the diff of a patch say it by their type.
-func (g *Guard) argumentsEvent(typ string, root gjson.Result) *Refusal {
+func (g *Guard) argumentsEvent(typ string, root, index value) *Refusal {
 	var m itemReadings
 	switch {
 	case strings.Contains(typ, "mcp_call_arguments."):
@@ -129,14 +169,14 @@ func (g *Guard) argumentsEvent(typ string, root gjson.Result) *Refusal {
 	default:
 		return nil
 	}
-	if !members(root, itemKeyNames[:], m[:]) {
+	if !root.members(itemKeyNames[:], m[:]) {
 		return g.found(g.unreadable(repeatsKeys))
 	}
 	// The end of the arguments is judged if it has any; the item is, anyway.
 	complete := strings.HasSuffix(typ, "_arguments.done") && !m[keyArguments].null() && !m[keyArguments].has("")
 	if g.namesNoCall(&m) {
-		if call, ok := g.announced[root.Get("output_index").Raw]; ok && complete && !call.unclear {
-			return g.argumentsOf(call, &m)
+		if call, ok := g.announced[string(index)]; ok && complete && !call.unclear {
+			return g.arguments(call.called, &m)
 		}
 		return nil
 	}

@@ -36,8 +36,8 @@ func clientCalls() map[string]item {
 	}
 }
 
-// carriers has every place of G11 where an item can stand.
-func carriers() map[string]func(item string) string {
+// carrierForms has every place of G11 where an item can stand.
+func carrierForms() map[string]func(item string) string {
 	all := map[string]func(item string) string{
 		"item of added":        func(i string) string { return typed("response.output_item.added", `"item":`+i) },
 		"item of done":         func(i string) string { return typed("response.output_item.done", `"item":`+i) },
@@ -61,7 +61,7 @@ func carriers() map[string]func(item string) string {
 // added event, and one that only the terminal snapshot has.
 func TestG11EveryCallInEveryCarrier(t *testing.T) {
 	for call, i := range clientCalls() {
-		for carrier, wrap := range carriers() {
+		for carrier, wrap := range carrierForms() {
 			t.Run(call+" in "+carrier, func(t *testing.T) {
 				data := wrap(i.item)
 				if _, r := guardOf(t, i.declared).Inspect(event(data)); r != nil {

@@ -3,8 +3,6 @@ package guard
 import (
 	"bytes"
 
-	"github.com/tidwall/gjson"
-
 	"turngate/sse"
 )
 
@@ -182,7 +180,11 @@ func (g *Guard) inspectSlowly(f *sse.Frame, closely bool) (Kind, *Refusal) {
 	}
 	kind := kindOfFrame(f, e)
 	if g.looks && (closely || e.suspect(f.Event) || bytes.IndexByte(f.Data, '\n') >= 0) {
-		if r := g.judgeFrame(f, parse(f.Data), kind); r != nil {
+		outlined := e
+		if closely {
+			outlined = nil
+		}
+		if r := g.judgeFrame(f, outlined); r != nil {
 			g.turn.noteRefused(kind, e)
 			return kind, r
 		}
@@ -218,24 +220,26 @@ func (g *Guard) inspectBroken(f *sse.Frame) (Kind, *Refusal) {
 // standard reading shows if that is enough.
 func (g *Guard) judgeHidden(f *sse.Frame) *Refusal {
 	if valid(f.Data) {
-		if r := g.judgeFrame(f, parse(f.Data), KindOther); r != nil {
+		if r := g.judgeFrame(f, nil); r != nil {
 			return r
 		}
 	}
 	return g.found(g.unreadable("an event whose lines readers would cut differently around what could be a call"))
 }
 
-// judgeFrame judges an event as its readers see it. Some take each data line
+// judgeFrame judges an event as its readers see it; e is its outline, nil to look
+// more closely. Some take each data line
 // for an event of its own; none agrees with the others about what is not an
 // object.
-func (g *Guard) judgeFrame(f *sse.Frame, root gjson.Result, kind Kind) *Refusal {
-	if !root.IsObject() {
+func (g *Guard) judgeFrame(f *sse.Frame, e *outline) *Refusal {
+	root := valueOf(f.Data)
+	if !root.isObject() {
 		if evidenceFree(f.Data) {
 			return nil
 		}
 		return g.found(g.unreadable("an event that is not a JSON object and could carry a call"))
 	}
-	if r := g.judge(root, string(f.Event)); r != nil {
+	if r := g.judge(root, e, string(f.Event)); r != nil {
 		return r
 	}
 	if bytes.IndexByte(f.Data, '\n') < 0 {
@@ -243,7 +247,7 @@ func (g *Guard) judgeFrame(f *sse.Frame, root gjson.Result, kind Kind) *Refusal 
 	}
 	for line := range bytes.Lines(f.Data) {
 		if !evidenceFree(line) && valid(line) {
-			if r := g.judge(parse(line), noEvent); r != nil {
+			if r := g.judge(valueOf(line), nil, noEvent); r != nil {
 				return r
 			}
 		}
@@ -269,7 +273,7 @@ func (g *Guard) InspectAnswer(body []byte) (kind Kind, r *Refusal, ok bool) {
 		return KindError, nil, true
 	}
 	if g.looks && e.suspect(nil) {
-		if r := g.judge(parse(body), answerEvent(e)); r != nil {
+		if r := g.judge(valueOf(body), e, answerEvent(e)); r != nil {
 			g.turn.noteAnswer(e)
 			return KindOther, r, true
 		}
@@ -280,7 +284,7 @@ func (g *Guard) InspectAnswer(body []byte) (kind Kind, r *Refusal, ok bool) {
 }
 
 // isResponse reports whether a JSON answer is a response object (S7b).
-func (e *outline) isResponse() bool { return e.output || string(e.object) == `"response"` }
+func (e *outline) isResponse() bool { return e.output.isArray() || string(e.object) == `"response"` }
 
 // isError reports whether a JSON answer is an error object; some servers give
 // the error as a bare string.

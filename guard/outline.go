@@ -14,6 +14,7 @@ type outline struct {
 	typ       string   // the first "type"; "" if there is none
 	item      []byte   // nil, or what "item" holds
 	nested    snapshot // of what "response" holds
+	index     value    // the first "output_index"; nil if there is none
 	sequence  int64
 	sequenced bool
 
@@ -25,8 +26,9 @@ type outline struct {
 // values, nil where there is none.
 type snapshot struct {
 	raw, id, object, status, usage, err []byte
-	output                              bool // there is an output array
-	repeats                             []repeat
+
+	output  value // the last one
+	repeats []repeat
 }
 
 // read makes e the outline of data. The error is errSyntax.
@@ -57,6 +59,12 @@ func (e *outline) root(s *scanner) error {
 			var v []byte
 			if v, err = s.raw(); err == nil && v[0] == '"' && e.typ == "" {
 				e.typ = intern(unquote(v[1:len(v)-1], nil))
+			}
+			return err
+		case "output_index":
+			var v []byte
+			if v, err = s.raw(); e.index == nil {
+				e.index = v
 			}
 			return err
 		case "sequence_number":
@@ -93,8 +101,11 @@ func (e *outline) member(s *scanner, r *snapshot, key []byte) (err error) {
 	var into *[]byte
 	switch string(key) {
 	case "output":
-		r.output = r.output || s.peek() == '['
-		return e.items(s)
+		s.peek()
+		from := s.i
+		err := e.items(s)
+		r.output = s.b[from:s.i:s.i]
+		return err
 	case "id":
 		into = &r.id
 	case "object":
@@ -136,6 +147,8 @@ func (e *outline) watch(key []byte, seen *duplicates) {
 		bit = 4
 	case "response":
 		bit = 8
+	case "output_index":
+		bit = 16
 	}
 	e.odd = e.odd || *seen&bit != 0
 	*seen |= bit

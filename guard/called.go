@@ -1,0 +1,39 @@
+package guard
+
+import "strings"
+
+// called says which call arguments belong to.
+type called struct {
+	identity
+	typ                       string
+	namespace, callID, itemID string // as the upstream wrote them; "" if it did not
+}
+
+func calledAs(typ string, id identity, m *itemReadings) called {
+	return called{id, typ, m[keyNamespace].first(), m[keyCallID].first(), m[keyID].first()}
+}
+
+// announced is a call as its output_item.added told it.
+type announced struct {
+	called
+	unclear bool // another call has the same output index
+}
+
+// announce remembers which call an output_item.added announced, for the events
+// of its arguments, which do not name it. Some providers change ids from event
+// to event; the output index is what stays. Others give every item the same
+// index: then it says nothing, and only the finished items are judged.
+func (g *Guard) announce(index value, c called) {
+	before, again := g.announced[string(index)]
+	if !index.isNumber() || len(index) >= maxShown || !again && len(g.announced) >= maxTold {
+		return
+	}
+	if g.announced == nil {
+		g.announced = map[string]announced{}
+	}
+	unclear := again && (before.unclear || before.identity != c.identity)
+	// What is kept must not lie in the frame, and is bounded.
+	c.identity = identity{strings.Clone(c.identity.namespace), strings.Clone(c.name)}
+	c.namespace, c.callID, c.itemID = c.identity.namespace, shown(c.callID), shown(c.itemID)
+	g.announced[string(index)] = announced{c, unclear}
+}
