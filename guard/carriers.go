@@ -18,6 +18,11 @@ type carriers struct {
 	repeats bool // some key is repeated too often to be judged
 }
 
+// reset forgets everything but the room that it took.
+func (c *carriers) reset() {
+	*c = carriers{types: c.types[:0], items: c.items[:0], outputs: c.outputs[:0]}
+}
+
 // read looks for carriers in root as closely as can be.
 func (c *carriers) read(root value) {
 	const typ, item, output, response, index = 0, 1, 2, 3, 4
@@ -30,7 +35,7 @@ func (c *carriers) read(root value) {
 	for _, v := range top[typ] {
 		c.types = append(c.types, v.text())
 	}
-	c.items, c.outputs = top[item], top[output]
+	c.items, c.outputs = append(c.items, top[item]...), append(c.outputs, top[output]...)
 	for _, v := range top[response] {
 		var in [1]readings
 		c.repeats = !v.members([]string{"output"}, in[:]) || c.repeats
@@ -44,9 +49,9 @@ func (c *carriers) read(root value) {
 
 // outlined takes the carriers from an outline that found nothing odd.
 func (c *carriers) outlined(e *outline) {
-	c.types = []string{e.typ}
+	c.types = append(c.types, e.typ)
 	if e.item != nil {
-		c.items = readings{e.item}
+		c.items = append(c.items, e.item)
 	}
 	for _, v := range []value{e.output, e.nested.output} {
 		if v != nil {
@@ -60,7 +65,8 @@ func (c *carriers) outlined(e *outline) {
 // and returns the first refusal. eventLine is a further reading of the type, ""
 // if there is none. e is the outline of root; nil to look more closely.
 func (g *Guard) judge(root value, e *outline, eventLine string) *Refusal {
-	var c carriers
+	c := &g.carriers
+	c.reset()
 	if e != nil && !e.odd {
 		c.outlined(e)
 	} else {

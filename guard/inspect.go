@@ -48,11 +48,12 @@ type Guard struct {
 	declared      []string // as refusals list it; nil until one does
 	declaredTotal int
 
-	outline outline             // of what was inspected last, if that was not flat
-	data    []byte              // from which it was read
-	current *snapshot           // of outline, see Snapshot
-	judged  map[uint64]struct{} // arguments that passed
-	last    template            // of the events that decide nothing
+	outline  outline             // of what was inspected last, if that was not flat
+	data     []byte              // from which it was read
+	current  *snapshot           // of outline, see Snapshot
+	carriers carriers            // of what is being judged
+	judged   map[uint64]struct{} // arguments that passed
+	last     template            // of the events that decide nothing
 }
 
 // New returns the guard of a turn whose request declared catalog. The guard
