@@ -14,7 +14,7 @@ import (
 // 32 KiB for every request: here a body goes from where it lies, with one system
 // call. (On a TLS connection net/http does not ask.)
 type conn struct {
-	net.Conn
+	*net.TCPConn
 	pool *sse.Buffers
 }
 
@@ -27,14 +27,14 @@ const copySize = 32 << 10
 func (c *conn) ReadFrom(r io.Reader) (n int64, err error) {
 	if l, ok := r.(*io.LimitedReader); ok {
 		if b, ok := l.R.(*bodyReader); ok {
-			n, err = b.send(c.Conn, l.N)
+			n, err = b.send(c.TCPConn, l.N)
 			l.N -= n
 			return n, err
 		}
 	}
 	buf := c.pool.Get(copySize)
 	defer c.pool.Put(buf)
-	return io.CopyBuffer(struct{ io.Writer }{c.Conn}, struct{ io.Reader }{r}, buf.B)
+	return io.CopyBuffer(struct{ io.Writer }{c.TCPConn}, struct{ io.Reader }{r}, buf.B)
 }
 
 // dialer returns how connections to upstreams are made.
@@ -42,9 +42,9 @@ func dialer(pool *sse.Buffers) func(ctx context.Context, network, addr string) (
 	d := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := d.DialContext(ctx, network, addr)
-		if err != nil {
-			return nil, err
+		if tcp, ok := c.(*net.TCPConn); ok {
+			return &conn{TCPConn: tcp, pool: pool}, nil
 		}
-		return &conn{Conn: c, pool: pool}, nil
+		return c, err
 	}
 }

@@ -18,8 +18,8 @@ func TestConnReadFrom(t *testing.T) {
 			"any":    bytes.NewReader(append(bytes.Clone(want), "behind"...)),
 			"a body": newBody(want).reader(),
 		} {
-			near, far := net.Pipe()
-			c := &conn{Conn: near, pool: &sse.Buffers{}}
+			near, far := tcpPair(t)
+			c := &conn{TCPConn: near, pool: &sse.Buffers{}}
 			got := make(chan []byte)
 			go func() {
 				b, _ := io.ReadAll(far)
@@ -41,26 +41,26 @@ func TestConnReadFrom(t *testing.T) {
 // The transport closes a body while it is still being sent, when the response
 // comes early: the bytes stay the body's until the write is over.
 func TestConnBodyClosedWhileSent(t *testing.T) {
-	near, far := net.Pipe()
-	c := &conn{Conn: near, pool: &sse.Buffers{}}
-	b := newBody([]byte("all of it"))
+	near, far := tcpPair(t)
+	c := &conn{TCPConn: near, pool: &sse.Buffers{}}
+	all := bytes.Repeat([]byte("all of it"), 4<<20) // more than the sockets take
+	b := newBody(all)
 	r := b.reader()
 	b.release()
 	sent := make(chan error)
 	go func() {
-		_, err := c.ReadFrom(&io.LimitedReader{R: r, N: 9})
+		_, err := c.ReadFrom(&io.LimitedReader{R: r, N: int64(len(all))})
 		sent <- err
 	}()
-	first := make([]byte, 1)
-	io.ReadFull(far, first) // the write has begun
+	got := make([]byte, len(all))
+	io.ReadFull(far, got[:1]) // the write has begun
 	r.Close()
 	if b.held() != 1 {
 		t.Errorf("%d holds on the body while it is sent, want the sender's", b.held())
 	}
-	rest := make([]byte, 8)
-	io.ReadFull(far, rest)
-	if err := <-sent; err != nil || string(first)+string(rest) != "all of it" {
-		t.Errorf("got %q, %v", string(first)+string(rest), err)
+	io.ReadFull(far, got[1:])
+	if err := <-sent; err != nil || !bytes.Equal(got, all) {
+		t.Errorf("something else was sent, or %v", err)
 	}
 	if b.held() != 0 {
 		t.Error("the body is still held")
@@ -68,6 +68,26 @@ func TestConnBodyClosedWhileSent(t *testing.T) {
 	if _, err := c.ReadFrom(&io.LimitedReader{R: r, N: 9}); err == nil {
 		t.Error("a closed body was sent")
 	}
+}
+
+// tcpPair returns the two ends of a connection.
+func tcpPair(t *testing.T) (near, far *net.TCPConn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close(); d.Close() })
+	return c.(*net.TCPConn), d.(*net.TCPConn)
 }
 
 func newBody(content []byte) *body {

@@ -44,16 +44,22 @@ type stream struct {
 
 // relayStream relays an answer that is an event stream.
 func (t *turn) relayStream(resp *http.Response, body *sniffed, pulse *pulse) {
-	t.transport = "sse"
-	s := &stream{turn: t, resp: resp, pulse: pulse, client: http.NewResponseController(t.w), conn: clientConnOf(t.r.Context())}
-	s.reader = sse.NewReader(body, &t.p.buffers, int(t.cfg.MaxEventBytes))
-	if t.cfg.Heartbeat > 0 {
-		pulse.beat(s)
-	}
+	s := t.newStream(resp, body, pulse)
 	err := sse.Tee(s.reader, s.inspect, s.guard.Skim, s)
 	pulse.stop()
 	s.finish(err)
 	s.close()
+}
+
+func (t *turn) newStream(resp *http.Response, body *sniffed, pulse *pulse) *stream {
+	t.transport = "sse"
+	s := &stream{turn: t, resp: resp, pulse: pulse, client: http.NewResponseController(t.w), conn: clientConnOf(t.r.Context())}
+	s.reader = sse.NewReader(body.src, &t.p.buffers, int(t.cfg.MaxEventBytes))
+	s.reader.Prepend(body.head)
+	if t.cfg.Heartbeat > 0 {
+		pulse.beat(s)
+	}
+	return s
 }
 
 // inspect judges a frame before it is relayed, and says what is relayed for it.
@@ -148,14 +154,7 @@ func (s *stream) begin() {
 // write sends bytes to the client now. mu is held. A client that takes nothing
 // for as long as an upstream may be silent is given up.
 func (s *stream) write(b []byte, event bool) error {
-	now := time.Now()
-	if limit := s.route.IdleTimeout; limit > 0 && now.Sub(s.deadlineAt) > limit/4 {
-		s.deadlineAt = now
-		s.client.SetWriteDeadline(now.Add(limit))
-	}
-	if event || !s.codex {
-		s.lastSent = now // Codex's idle timer does not count comments
-	}
+	s.keepTime(event)
 	s.conn.hold(len(b))
 	_, err := s.w.Write(b)
 	if err == nil {
@@ -164,10 +163,27 @@ func (s *stream) write(b []byte, event bool) error {
 	if e := s.conn.release(); err == nil {
 		err = e
 	}
-	if err != nil {
-		return errors.Join(errWrite, err)
+	return onClientSide(err)
+}
+
+func onClientSide(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return errors.Join(errWrite, err)
+}
+
+// keepTime notes that something is sent now, and how long that may take. mu is
+// held.
+func (s *stream) keepTime(event bool) {
+	now := time.Now()
+	if limit := s.route.IdleTimeout; limit > 0 && now.Sub(s.deadlineAt) > limit/4 {
+		s.deadlineAt = now
+		s.client.SetWriteDeadline(now.Add(limit))
+	}
+	if event || !s.codex {
+		s.lastSent = now // Codex's idle timer does not count comments
+	}
 }
 
 // beat sends a sign of life if the client has had none for the heartbeat

@@ -31,8 +31,11 @@ type progress struct {
 
 type span struct{ from, to int }
 
-func newCutter() cutter {
-	return cutter{prevLF: true, lf: newFinder('\n'), cr: newFinder('\r')}
+// init readies a zero cutter.
+func (c *cutter) init() {
+	c.prevLF = true
+	c.lf.init('\n')
+	c.cr.init('\r')
 }
 
 // cut cuts the frame at the start of b, which is not empty, into f and returns

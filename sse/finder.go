@@ -11,7 +11,7 @@ type finder struct {
 	none int // up to here there is none from what was asked last on
 }
 
-func newFinder(c byte) finder { return finder{c: c, at: -1} }
+func (f *finder) init(c byte) { f.c, f.at = c, -1 }
 
 // next returns the index of the first such byte in b at or behind from, or -1.
 // from does not go back.

@@ -16,7 +16,8 @@ const maxEmptyReads = 100
 
 // Reader cuts an event stream into frames. It reads each byte once and looks at
 // each byte a fixed number of times, however small the reads. While it waits
-// for the next frame to begin it holds no buffer. Not safe for concurrent use.
+// for the next frame to begin it holds no buffer. Not safe for concurrent use;
+// it must not be copied.
 type Reader struct {
 	src  io.Reader
 	pool *Buffers
@@ -32,13 +33,31 @@ type Reader struct {
 	cut     cutter
 	started bool      // a frame has been cut: no byte order mark any more
 	empty   int       // reads in a row that returned nothing
-	tiny    [128]byte // what an idle stream waits with
+	came    int       // bytes read since it waited last
+	own     Buffer    // small
+	small   [352]byte // what an idle stream waits with: room for a usual event
 }
+
+// firstRead is how much is read at first where much is to come.
+const firstRead = 64
 
 // NewReader returns a reader of src that refuses frames over max bytes
 // (0: no limit) and borrows its buffers from pool.
 func NewReader(src io.Reader, pool *Buffers, max int) *Reader {
-	return &Reader{src: src, pool: pool, max: max, cut: newCutter()}
+	r := &Reader{src: src, pool: pool, max: max}
+	r.own.B = r.small[:]
+	r.cut.init()
+	return r
+}
+
+// Prepend makes b, which it copies, the start of the stream. It is for what was
+// read of src before, and comes before the first call of Next.
+func (r *Reader) Prepend(b []byte) {
+	r.buf = &r.own
+	if len(b) > len(r.own.B) {
+		r.buf = r.pool.Get(len(b))
+	}
+	r.end = copy(r.buf.B, b)
 }
 
 // Next returns the next frame, reading as necessary. The frame belongs to the
@@ -110,7 +129,9 @@ func (r *Reader) Release() {
 }
 
 func (r *Reader) drop() {
-	r.pool.Put(r.buf)
+	if r.buf != &r.own {
+		r.pool.Put(r.buf)
+	}
 	r.buf, r.start, r.end = nil, 0, 0
 }
 
@@ -121,13 +142,20 @@ func (r *Reader) tail() {
 }
 
 // fill reads once. A read that has to wait for the next frame's first byte
-// waits with the small array; the pooled buffer is borrowed when it came.
+// waits with the small buffer; a larger one is borrowed for what comes behind.
 func (r *Reader) fill() {
 	if r.start == r.end {
 		r.drop()
-		if n := r.read(r.tiny[:]); n > 0 {
-			r.buf = r.pool.Get(readSize)
-			r.end = copy(r.buf.B, r.tiny[:n])
+		// Where each event comes alone, it is all that is read. Where many come
+		// together, they shall not be two batches: one that fills the small
+		// buffer, and the rest.
+		n := len(r.small)
+		if r.came > n {
+			n = firstRead
+		}
+		r.came = 0
+		if n = r.read(r.small[:n]); n > 0 {
+			r.buf, r.end = &r.own, n
 		}
 		return
 	}
@@ -142,6 +170,7 @@ func (r *Reader) fill() {
 func (r *Reader) read(p []byte) int {
 	n, err := r.src.Read(p)
 	r.err = err
+	r.came += n
 	switch {
 	case n > 0 || err != nil:
 		r.empty = 0
@@ -158,17 +187,17 @@ func (r *Reader) read(p []byte) int {
 // times.
 func (r *Reader) makeRoom() {
 	pending := r.buf.B[r.start:r.end]
-	if len(pending) <= len(r.buf.B)/2 {
+	if r.buf != &r.own && len(pending) <= len(r.buf.B)/2 {
 		r.end = copy(r.buf.B, pending)
 	} else {
-		size := 2 * len(r.buf.B)
+		size := max(2*len(r.buf.B), readSize)
 		if r.max > 0 { // what is pending is within the limit, or refused next
 			size = min(size, max(r.max, len(pending))+readSize)
 		}
 		bigger := r.pool.Get(size)
-		r.end = copy(bigger.B, pending)
-		r.pool.Put(r.buf)
-		r.buf = bigger
+		n := copy(bigger.B, pending)
+		r.drop()
+		r.buf, r.end = bigger, n
 	}
 	r.start = 0
 }
