@@ -168,7 +168,8 @@ func (g *Guard) read(data []byte) (*outline, error) {
 // not the guard's.
 func (g *Guard) forget() {
 	if g.data != nil {
-		g.outline, g.current, g.data = outline{}, nil, nil
+		g.outline.reset()
+		g.current, g.data = nil, nil
 	}
 }
 

@@ -31,9 +31,14 @@ type snapshot struct {
 	repeats []repeat
 }
 
+// reset forgets everything but the room that it took.
+func (e *outline) reset() {
+	*e = outline{snapshot: snapshot{repeats: e.repeats[:0]}, nested: snapshot{repeats: e.nested.repeats[:0]}}
+}
+
 // read makes e the outline of data. The error is errSyntax.
 func (e *outline) read(data []byte) error {
-	*e = outline{}
+	e.reset()
 	s := scanner{b: data}
 	if s.peek() != '{' {
 		e.odd = !evidenceFree(data)

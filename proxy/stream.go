@@ -37,8 +37,8 @@ type stream struct {
 	begun      bool       // the head has gone out
 	ended      bool       // nothing may be written any more
 	beaten     bool       // no more signs of life
-	lastSent   time.Time
-	deadlineAt time.Time // when the write deadline was last moved
+	lastSent   time.Duration // since start
+	deadlineAt time.Duration // since start: when the write deadline was last moved
 	open       bool      // the last frame does not end for all readers, see closing
 }
 
@@ -176,10 +176,10 @@ func onClientSide(err error) error {
 // keepTime notes that something is sent now, and how long that may take. mu is
 // held.
 func (s *stream) keepTime(event bool) {
-	now := time.Now()
-	if limit := s.route.IdleTimeout; limit > 0 && now.Sub(s.deadlineAt) > limit/4 {
+	now := time.Since(s.start) // costs half of time.Now
+	if limit := s.route.IdleTimeout; limit > 0 && (s.deadlineAt == 0 || now-s.deadlineAt > limit/4) {
 		s.deadlineAt = now
-		s.client.SetWriteDeadline(now.Add(limit))
+		s.client.SetWriteDeadline(s.start.Add(now + limit))
 	}
 	if event || !s.codex {
 		s.lastSent = now // Codex's idle timer does not count comments
@@ -193,7 +193,7 @@ func (s *stream) beat() (due time.Duration, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	interval := s.cfg.Heartbeat
-	switch quiet := time.Since(s.lastSent); {
+	switch quiet := time.Since(s.start) - s.lastSent; {
 	case s.ended, s.beaten:
 		return 0, false
 	case s.firstAt.IsZero():
