@@ -33,13 +33,13 @@ type stream struct {
 	client *http.ResponseController
 	conn   *clientConn // nil: another's
 
-	mu         sync.Mutex // held for every write to the client
-	begun      bool       // the head has gone out
-	ended      bool       // nothing may be written any more
-	beaten     bool       // no more signs of life
+	mu         sync.Mutex    // held for every write to the client
+	begun      bool          // the head has gone out
+	ended      bool          // nothing may be written any more
+	beaten     bool          // no more signs of life
 	lastSent   time.Duration // since start
 	deadlineAt time.Duration // since start: when the write deadline was last moved
-	open       bool      // the last frame does not end for all readers, see closing
+	open       bool          // the last frame does not end for all readers, see closing
 }
 
 // relayStream relays an answer that is an event stream.
