@@ -7,32 +7,43 @@ import (
 )
 
 // template is a frame whose event is flat and decides nothing, inspected before,
-// and where its values lie that change from one delta of an item to the next. A
-// frame that has the same bytes around such values is as flat, and says the same.
+// without the values that change from one delta of an item to the next. A frame
+// that has the same bytes around such values is as flat, and says the same.
 type template struct {
-	bytes    [576]byte
-	n        int    // 0: there is none
-	from, to int    // its data; from is 0 if what stands around that is not known
-	typ      []byte // lies in bytes
-	variables
+	fixed    [384]byte
+	n        int    // of fixed; 0: there is none
+	from, to int    // the data; from is 0 if what stands around that is not known
+	typ      []byte // lies in fixed
+	gaps     [maxVariables]gap
+	count    int // of gaps
 }
 
-// variables are values that change, in the order in which they come.
+// gap is where in fixed a value was left out.
+type gap struct {
+	at       int
+	sequence bool // it is a number that counts; else it is a string
+}
+
+// maxVariables is how many values of an event may change. Deltas have three.
+const maxVariables = 3
+
+// variables are the values of an event that change, in the order in which they
+// come.
 type variables struct {
-	all       [3]variable
+	all       [maxVariables]variable
 	count     int  // may be more than there is room for
 	sequenced bool // a sequence number is among them
 }
 
-// variable is where a value lies.
+// variable is where in the data a value lies.
 type variable struct {
 	from, to int
-	sequence bool // it is a number that counts; else it is a string
+	sequence bool
 }
 
 // add takes a member if its value is one that changes.
 func (v *variables) add(key []byte, from, to int, first byte) {
-	sequence := first >= '0' && first <= '9'
+	sequence := isDigit(first)
 	switch string(key) {
 	case "sequence_number":
 		if !sequence {
@@ -59,18 +70,25 @@ func (t *template) keep(f *sse.Frame, e *flat, vary *variables) {
 	}
 	head, tail := around(f)
 	n := len(head) + len(f.Data) + len(tail)
-	if n > len(t.bytes) {
+	for _, v := range vary.all[:vary.count] {
+		n -= v.to - v.from
+	}
+	if n > len(t.fixed) {
 		return
 	}
-	t.n, t.from, t.to = n, len(head), len(head)+len(f.Data)
-	copy(t.bytes[copy(t.bytes[copy(t.bytes[:], head):], f.Data)+t.from:], tail)
-	at := t.from + bytes.Index(f.Data, e.typ)
-	t.typ = t.bytes[at : at+len(e.typ)]
-	t.variables = *vary
-	for i := range t.all {
-		t.all[i].from += t.from
-		t.all[i].to += t.from
+	t.n, t.from, t.count = n, len(head), vary.count
+	fixed := append(t.fixed[:0], head...)
+	done := 0
+	for i, v := range vary.all[:vary.count] {
+		fixed = append(fixed, f.Data[done:v.from]...)
+		t.gaps[i] = gap{len(fixed), v.sequence}
+		done = v.to
 	}
+	fixed = append(fixed, f.Data[done:]...)
+	t.to = len(fixed)
+	at := t.from + bytes.Index(fixed[t.from:], e.typ)
+	t.typ = fixed[at : at+len(e.typ)]
+	copy(t.fixed[t.to:], tail)
 }
 
 // around returns what stands before and behind the data of a plain frame, nil if
@@ -112,12 +130,12 @@ func (t *template) matchFrame(b []byte) (n int, number int64, numbered bool) {
 // how much of b that is, 0 if it differs.
 func (t *template) match(b []byte, from, to int) (n int, number int64, numbered bool) {
 	s := scanner{b: b}
-	for i := range t.all[:t.count] {
-		v := &t.all[i]
-		ok := s.same(t.bytes[from:v.from])
+	for i := range t.gaps[:t.count] {
+		g := &t.gaps[i]
+		ok := s.same(t.fixed[from:g.at])
 		switch {
 		case !ok:
-		case v.sequence:
+		case g.sequence:
 			number, ok = s.ordinal()
 			numbered = ok
 		default:
@@ -126,9 +144,9 @@ func (t *template) match(b []byte, from, to int) (n int, number int64, numbered 
 		if !ok {
 			return 0, 0, false
 		}
-		from = v.to
+		from = g.at
 	}
-	if !s.same(t.bytes[from:to]) {
+	if !s.same(t.fixed[from:to]) {
 		return 0, 0, false
 	}
 	return s.i, number, numbered
