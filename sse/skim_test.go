@@ -1,0 +1,93 @@
+package sse
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// skimAll takes all frames that are one data line and end in a blank line.
+func skimAll(seen *[]string) Skim {
+	return func(b []byte) (n, events int) {
+		for {
+			frame, _, ok := strings.Cut(string(b[n:]), "\n\n")
+			if !ok || !strings.HasPrefix(frame, "data: ") || strings.ContainsAny(frame, "\r\n") {
+				return n, events
+			}
+			*seen = append(*seen, frame+"\n\n")
+			n += len(frame) + 2
+			events++
+		}
+	}
+}
+
+// What is skimmed is whole, begins where a frame begins for all readers, and is
+// within the limit; all else is inspected.
+func TestSkim(t *testing.T) {
+	for name, tt := range map[string]struct {
+		reads              []string
+		limit              int
+		inspected, skimmed []string
+		writes             []string
+	}{
+		"the first is inspected": {
+			[]string{"data: a\n\ndata: b\n\ndata: c\n\n"}, 0,
+			[]string{"data: a\n\n"}, []string{"data: b\n\n", "data: c\n\n"},
+			[]string{"data: a\n\ndata: b\n\ndata: c\n\n"}},
+		"half a frame is not": {
+			[]string{"data: a\n\ndata: b\n\ndata: c\n", "\ndata: d\n\n"}, 0,
+			[]string{"data: a\n\n", "data: c\n\n"}, []string{"data: b\n\n", "data: d\n\n"},
+			[]string{"data: a\n\ndata: b\n\n", "data: c\n\ndata: d\n\n"}},
+		"nor what no frame was inspected before": {
+			[]string{"data: a\n\n", "data: b\n\n"}, 0,
+			[]string{"data: a\n\n", "data: b\n\n"}, nil,
+			[]string{"data: a\n\n", "data: b\n\n"}},
+		"a lone carriage return": {
+			[]string{"data: a\r\rdata: b\n\ndata: c\n\n"}, 0,
+			[]string{"data: a\r\r", "data: b\n\n"}, []string{"data: c\n\n"},
+			[]string{"data: a\r\rdata: b\n\ndata: c\n\n"}},
+		"half a CRLF": {
+			[]string{"data: a\r\n\r", "\ndata: b\n\n"}, 0,
+			[]string{"data: a\r\n\r\n"}, []string{"data: b\n\n"},
+			[]string{"data: a\r\n\r\ndata: b\n\n"}},
+		"more than the limit together": {
+			[]string{"data: a\n\ndata: b\n\ndata: c\n\n"}, 9,
+			[]string{"data: a\n\n", "data: b\n\n"}, []string{"data: c\n\n"},
+			[]string{"data: a\n\ndata: b\n\ndata: c\n\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			src := &chunks{err: io.EOF}
+			for _, s := range tt.reads {
+				src.parts = append(src.parts, []byte(s))
+			}
+			var inspected, skimmed []string
+			w := &wire{}
+			err := Tee(NewReader(src, &Buffers{}, tt.limit), func(f *Frame, _ func() error) ([]byte, error) {
+				inspected = append(inspected, string(f.Raw))
+				return f.Raw, nil
+			}, skimAll(&skimmed), w)
+			if err != io.EOF {
+				t.Fatal(err)
+			}
+			for what, diff := range map[string]string{
+				"inspected": cmp.Diff(tt.inspected, inspected), "skimmed": cmp.Diff(tt.skimmed, skimmed), "writes": cmp.Diff(tt.writes, w.writes),
+			} {
+				if diff != "" {
+					t.Errorf("%s (-want +got):\n%s", what, diff)
+				}
+			}
+		})
+	}
+}
+
+// A frame over the limit ends the stream, however much a skim would take.
+func TestSkimKeepsTheLimit(t *testing.T) {
+	var seen []string
+	w := &wire{}
+	err := Tee(NewReader(whole("data: a\n\ndata: too long\n\ndata: b\n\n"), &Buffers{}, 9), pass, skimAll(&seen), w)
+	if err != ErrFrameTooLong || w.all() != "data: a\n\n" || seen != nil {
+		t.Errorf("%v; relayed %q, skimmed %q", err, w.all(), seen)
+	}
+}
