@@ -45,7 +45,7 @@ type stream struct {
 // relayStream relays an answer that is an event stream.
 func (t *turn) relayStream(resp *http.Response, body *sniffed, pulse *pulse) {
 	s := t.newStream(resp, body, pulse)
-	err := sse.Tee(s.reader, s.inspect, s.guard.Skim, s)
+	err := sse.Tee(s.reader, s.inspect, s.skim, s)
 	pulse.stop()
 	s.finish(err)
 	s.close()
@@ -91,6 +91,14 @@ func (s *stream) inspect(f *sse.Frame, flush func() error) ([]byte, error) {
 	}
 	s.loneCR = f.LoneCR
 	return s.shown(f), nil
+}
+
+// skim passes what needs no inspection.
+func (s *stream) skim(b []byte) (n, events int) {
+	if n, events = s.guard.Skim(b); n > 0 {
+		s.loneCR = false
+	}
+	return n, events
 }
 
 // keep makes a record of the turn before the client sees its end (R3). What came

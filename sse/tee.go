@@ -14,17 +14,17 @@ type Sink interface {
 // the sink's, and to be returned.
 type Inspect func(f *Frame, flush func() error) ([]byte, error)
 
-// Skim looks for frames that need no inspection, as the one that was inspected
-// last has shown: many events differ from the one before in little. b begins
+// Skim looks for frames that need no inspection, as one that was inspected
+// before has shown: many events differ from the one before in little. b begins
 // with a frame. It returns the length of the whole frames that it knows there,
 // and how many of them are events. They end in a line feed and have no carriage
 // return in them; they pass untouched.
 type Skim func(b []byte) (n, events int)
 
 // Tee reads src to its end. Each frame is first shown to inspect, except those
-// that skim has taken; nil takes none. What the frames of one read come to is then relayed together, before src is read again:
-// so nothing is held back while the source is silent, except a frame that may
-// end in half a CRLF.
+// that skim has taken (nil takes none). What the frames of one read come to is
+// then relayed together, before src is read again: so nothing is held back while
+// the source is silent, except a frame that may end in half a CRLF.
 //
 // An error of inspect ends Tee at once; what came before the frame has been
 // relayed by then, and bytes returned beside the error are relayed too. Tee
@@ -68,10 +68,12 @@ func (t *batch) add(f *Frame, out []byte) {
 	if len(out) > 0 && f.IsEvent() {
 		events = 1
 	}
-	if same := len(out) == len(f.Raw) && len(out) > 0 && &out[0] == &f.Raw[0]; same && !f.Cut {
+	same := len(out) == len(f.Raw) && len(out) > 0 && &out[0] == &f.Raw[0]
+	if same && !f.Cut {
 		t.pass(out, events)
 		return
-	} else if same {
+	}
+	if same {
 		out = append(out[:len(out):len(out)], f.Closing()...)
 	}
 	t.events += events
