@@ -58,7 +58,7 @@ func (g *Guard) judgeArguments(c called, values readings, mode Mode) *Refusal {
 func (g *Guard) seenArguments(c called, v value) bool {
 	var h maphash.Hash
 	h.SetSeed(g.opt.Tools.seed)
-	for _, s := range []string{c.identity.namespace, "\x00", c.name, "\x00", c.callID, "\x00"} {
+	for _, s := range []string{c.namespace, "\x00", c.name, "\x00", c.callID, "\x00"} {
 		h.WriteString(s)
 	}
 	h.Write(v)
@@ -95,7 +95,7 @@ func (g *Guard) verdict(schemas []*Schema, v value) (verdict schema.Verdict) {
 // to be called, and never what it was called with.
 func (g *Guard) doomed(c called, v schema.Verdict, mode Mode) *Refusal {
 	r := &Refusal{Reason: InvalidToolArguments, ItemType: shown(c.typ), Name: optional(c.name),
-		Namespace: optional(c.namespace), CallID: optional(c.callID), ItemID: optional(c.itemID)}
+		Namespace: optional(c.said), CallID: optional(c.callID), ItemID: optional(c.itemID)}
 	if v.Outcome == schema.Missing {
 		r.Reason = MissingRequiredArguments
 	}

@@ -257,6 +257,47 @@ func TestA3CallsOfTwoReadings(t *testing.T) {
 	}
 }
 
+// Nothing that is kept from event to event may lie in a frame: the announced
+// call's type did, and a refusal showed bytes of another event.
+func TestNothingIsKeptInFrames(t *testing.T) {
+	const tools = `[{"type":"function","name":"f","parameters":{"required":["b"]}},{"type":"tool_search"},{"type":"mcp","server_label":"shop"}]`
+	loaded := `{"type":"tool_search_output","execution":"client","tools":[{"type":"function","name":"g","parameters":{"required":["c"]}}]}`
+	for name, events := range map[string][]string{
+		"announced": {typed("response.output_item.added", `"output_index":0,"item":`+fc("f", ``)), textDelta,
+			typed("response.function_call_arguments.done", `"output_index":0,"arguments":"{\"a\":1}"`)},
+		"loaded": {done(loaded), textDelta, done(fc("g", `{"a":1}`))},
+		"listed": {done(`{"type":"mcp_list_tools","server_label":"shop","tools":[{"name":"buy","input_schema":{"required":["item"]}}]}`), textDelta,
+			done(`{"type":"mcp_approval_request","server_label":"shop","name":"buy","arguments":"{}","id":"i"}`)},
+		"failed": {typed("response.created", `"response":{"id":"resp_1","x":"\u00e9"}`), done(fc("f", `{"b":1}`)), textDelta,
+			typed("response.failed", `"response":{"id":"resp_1","error":{"code":"c","message":"m \u00e9"}}`)},
+		"undeclared": {typed("response.created", `"response":{"id":"resp_1"}`), textDelta, done(rmAll)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept, _ := judging(t, Options{}, tools)
+			overwritten, _ := judging(t, Options{}, tools)
+			for _, data := range events {
+				kept.Inspect(framed(data))
+				f := framed(data)
+				overwritten.Inspect(f)
+				for i := range f.Raw {
+					f.Raw[i] = 'X'
+				}
+			}
+			for what, diff := range map[string]string{
+				"refusal": cmp.Diff(kept.Refused(), overwritten.Refused(), cmp.AllowUnexported(Refusal{})),
+				"turn":    cmp.Diff(kept.Turn(), overwritten.Turn(), cmp.AllowUnexported(Turn{})),
+			} {
+				if diff != "" {
+					t.Errorf("%s (-frames kept +overwritten):\n%s", what, diff)
+				}
+			}
+			if name != "failed" && kept.Refused() == nil {
+				t.Error("not refused")
+			}
+		})
+	}
+}
+
 // What a refusal says must be its own: frames lie in buffers that are used again.
 func TestArgumentRefusalOutlivesItsFrame(t *testing.T) {
 	g, _ := judging(t, Options{}, `[{"type":"function","name":"f","parameters":{"properties":{"a":{"type":"object","additionalProperties":false}},"required":["b"]}}]`)

@@ -13,7 +13,7 @@ const (
 // blocks is false on processors that lack the instructions.
 var blocks = cpu.X86.HasAVX2
 
-// blockTables are what stringBlocks compares with, each byte twice: for the two
+// blockTables are what both compare with, each byte twice: for the two
 // halves of a register.
 //
 // Bytes fall into classes by their low and their high four bits: a byte is of

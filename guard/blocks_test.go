@@ -9,7 +9,7 @@ import (
 // slowly reads the string at the start of b byte by byte.
 func slowly(b []byte) (end int, ok bool) {
 	s := scanner{b: b, i: 1}
-	ok, _ = s.text(len(b))
+	ok = s.text()
 	return s.i, ok
 }
 

@@ -5,8 +5,9 @@ import "strings"
 // called says which call arguments belong to.
 type called struct {
 	identity
-	typ                       string
-	namespace, callID, itemID string // as the upstream wrote them; "" if it did not
+	typ string // of the item
+	// As the upstream wrote them, "" if it did not. said is the namespace.
+	said, callID, itemID string
 }
 
 func calledAs(typ string, id identity, m *itemReadings) called {
@@ -33,7 +34,8 @@ func (g *Guard) announce(index value, c called) {
 	}
 	unclear := again && (before.unclear || before.identity != c.identity)
 	// What is kept must not lie in the frame, and is bounded.
-	c.identity = identity{strings.Clone(c.identity.namespace), strings.Clone(c.name)}
-	c.namespace, c.callID, c.itemID = c.identity.namespace, shown(c.callID), shown(c.itemID)
+	c.typ = strings.Clone(c.typ)
+	c.identity = identity{strings.Clone(c.namespace), strings.Clone(c.name)}
+	c.said, c.callID, c.itemID = c.namespace, shown(c.callID), shown(c.itemID)
 	g.announced[string(index)] = announced{c, unclear}
 }

@@ -20,6 +20,9 @@ type carriers struct {
 
 // reset forgets everything but the room that it took.
 func (c *carriers) reset() {
+	clear(c.types)
+	clear(c.items)
+	clear(c.outputs)
 	*c = carriers{types: c.types[:0], items: c.items[:0], outputs: c.outputs[:0]}
 }
 
@@ -66,7 +69,7 @@ func (c *carriers) outlined(e *outline) {
 // if there is none. e is the outline of root; nil to look more closely.
 func (g *Guard) judge(root value, e *outline, eventLine string) *Refusal {
 	c := &g.carriers
-	c.reset()
+	c.reset() // several lines of data are judged one by one
 	if e != nil && !e.odd {
 		c.outlined(e)
 	} else {
@@ -126,17 +129,6 @@ type place struct {
 
 // noEvent is an event line that says nothing.
 const noEvent = ""
-
-// answerEvent is the event that a JSON answer corresponds to.
-func answerEvent(e *outline) string {
-	switch string(e.status) {
-	case `"incomplete"`:
-		return "response.incomplete"
-	case `"failed"`, `"cancelled"`:
-		return "response.failed"
-	}
-	return "response.completed"
-}
 
 // carrier judges an item, or a list of items in order.
 func (g *Guard) carrier(v value, at place) *Refusal {

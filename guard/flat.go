@@ -32,7 +32,7 @@ func readFlat(data []byte, vary *variables) (e flat, ok bool) {
 		if !ok || !e.member(key, value) {
 			return e, false
 		}
-		vary.add(key, from, s.i, value[0])
+		vary.add(key, from, value)
 	}
 	return e, s.take('}') && s.end() && e.typ != nil
 }

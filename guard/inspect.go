@@ -123,41 +123,6 @@ func (g *Guard) Inspect(f *sse.Frame) (Kind, *Refusal) {
 	return g.inspectSlowly(f, false)
 }
 
-// Skim implements [sse.Skim]: it takes frames like the one inspected last, if that
-// decided nothing, and notes what they say.
-func (g *Guard) Skim(b []byte) (n, events int) {
-	g.forget()
-	if g.refusal != nil || g.turn.Terminal != KindNone {
-		return 0, 0
-	}
-	for {
-		m, number, numbered := g.last.matchFrame(b[n:])
-		if m == 0 {
-			return n, events
-		}
-		g.turn.count(number, numbered)
-		n += m
-		events++
-	}
-}
-
-// cleared reports whether the event of a plain frame decides nothing, by its form
-// and its type, and returns its number. The event line may be missing, and say
-// nothing else.
-func (g *Guard) cleared(f *sse.Frame) (number int64, numbered, ok bool) {
-	t := &g.last
-	if number, numbered, ok = t.matchData(f.Data); ok {
-		return number, numbered, f.Event == nil || bytes.Equal(f.Event, t.typ)
-	}
-	var vary variables
-	e, ok := readFlat(f.Data, &vary)
-	if !ok || !carriesNothing(e.typ) || f.Event != nil && !bytes.Equal(f.Event, e.typ) {
-		return 0, false, false
-	}
-	t.keep(f, &e, &vary)
-	return e.sequence, e.sequenced, true
-}
-
 // read makes the outline of data, which it keeps until forget.
 func (g *Guard) read(data []byte) (*outline, error) {
 	g.data = data
@@ -169,6 +134,7 @@ func (g *Guard) read(data []byte) (*outline, error) {
 func (g *Guard) forget() {
 	if g.data != nil {
 		g.outline.reset()
+		g.carriers.reset()
 		g.current, g.data = nil, nil
 	}
 }
@@ -256,41 +222,6 @@ func (g *Guard) judgeFrame(f *sse.Frame, e *outline) *Refusal {
 	}
 	return nil
 }
-
-// InspectAnswer judges a JSON answer (stream: false). ok is false if it is not
-// one JSON object that is a response or an error; the answer is then nobody's.
-func (g *Guard) InspectAnswer(body []byte) (kind Kind, r *Refusal, ok bool) {
-	body = bytes.TrimPrefix(body, []byte(byteOrderMark)) // clients drop it
-	e, err := g.read(body)
-	switch {
-	case err != nil:
-		if g.active && bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) && !evidenceFree(body) {
-			r = g.found(g.unreadable("an answer that is not valid JSON and could carry a call"))
-		}
-		return KindBroken, r, r != nil
-	case e.raw == nil || !e.isResponse() && !e.isError():
-		return KindBroken, nil, false
-	case !e.isResponse():
-		g.turn.note(KindError, e)
-		return KindError, nil, true
-	}
-	if g.looks && e.suspect(nil) {
-		if r := g.judge(valueOf(body), e, answerEvent(e)); r != nil {
-			g.turn.noteAnswer(e)
-			return KindOther, r, true
-		}
-	}
-	g.turn.noteAnswer(e)
-	g.current = &e.snapshot
-	return g.turn.Terminal, nil, true
-}
-
-// isResponse reports whether a JSON answer is a response object (S7b).
-func (e *outline) isResponse() bool { return e.output.isArray() || string(e.object) == `"response"` }
-
-// isError reports whether a JSON answer is an error object; some servers give
-// the error as a bare string.
-func (e *outline) isError() bool { return isObject(e.err) || len(e.err) > 0 && e.err[0] == '"' }
 
 func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"bytes"
 	"strings"
 )
 
@@ -27,7 +26,7 @@ type outline struct {
 type snapshot struct {
 	raw, id, object, status, usage, err []byte
 
-	output  value // the last one
+	output  value // the first list; the last value if none is one
 	repeats []repeat
 }
 
@@ -78,9 +77,10 @@ func (e *outline) root(s *scanner) error {
 			e.sequence, e.sequenced = readCount(v)
 			return err
 		case "item":
+			s.peek()
 			from := s.i
 			err = e.items(s)
-			e.item = bytes.TrimSpace(s.b[from:s.i])
+			e.item = s.b[from:s.i:s.i]
 			return err
 		case "response":
 			if s.peek() != '{' {
@@ -109,7 +109,9 @@ func (e *outline) member(s *scanner, r *snapshot, key []byte) (err error) {
 		s.peek()
 		from := s.i
 		err := e.items(s)
-		r.output = s.b[from:s.i:s.i]
+		if !r.output.isArray() {
+			r.output = s.b[from:s.i:s.i]
+		}
 		return err
 	case "id":
 		into = &r.id

@@ -95,6 +95,7 @@ func TestG12Answers(t *testing.T) {
 		"an event as answer":           {typed("response.completed", `"response":{"output":[`+rmAll+`]}`), "passed", false},
 		"an error":                     {`{"error":{"code":"rate_limit_exceeded"}}`, "passed", true},
 		"an error, and a call":         {`{"error":{"code":"x"},"output":[` + rmAll + `]}`, UndeclaredToolCall, true},
+		"output twice, the last null":  {`{"error":{},"output":[` + rmAll + `],"output":null}`, UndeclaredToolCall, true},
 		"a page that mentions a call":  {`<html>function_call</html>`, "passed", false},
 		"white space around it":        {" \r\n" + answer(`"output":[`+rmAll+`]`) + "\n", UndeclaredToolCall, true},
 		"nothing":                      {"", "passed", false},

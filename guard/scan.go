@@ -169,18 +169,17 @@ func (s *scanner) quoted() ([]byte, error) {
 		return s.b[from:s.i], nil
 	}
 	s.i += skipBlocks(s.b[s.i:])
-	end, _ := s.text(len(s.b))
-	if !end {
+	if !s.text() {
 		return nil, errSyntax
 	}
 	return s.b[from:s.i], nil
 }
 
-// text consumes what is inside of a string, until a byte at or behind until, or
-// up to and with the closing quotation mark: then end is true. It looks at eight
+// text consumes what is inside of a string, up to and with the closing quotation
+// mark; false if there is an error before that, or no mark. It looks at eight
 // bytes at once for one that does not stand for itself: a quotation mark, a
 // backslash, a byte below 0x20.
-func (s *scanner) text(until int) (end bool, err error) {
+func (s *scanner) text() bool {
 	const (
 		ones    = 0x0101010101010101
 		high    = 0x80 * ones
@@ -189,7 +188,7 @@ func (s *scanner) text(until int) (end bool, err error) {
 		slashes = '\\' * ones
 	)
 	b, i := s.b, s.i
-	for i < until {
+	for i < len(b) {
 		if i+8 <= len(b) {
 			x := binary.LittleEndian.Uint64(b[i:])
 			q, e := x^quotes, x^slashes
@@ -205,23 +204,23 @@ func (s *scanner) text(until int) (end bool, err error) {
 		switch c := b[i]; {
 		case c == '"':
 			s.i = i + 1
-			return true, nil
+			return true
 		case c == '\\':
 			n := escapeLen(b[i:])
 			if n == 0 {
 				s.i = i
-				return false, errSyntax
+				return false
 			}
 			i += n
 		case c < ' ':
 			s.i = i
-			return false, errSyntax
+			return false
 		default:
 			i++
 		}
 	}
 	s.i = i
-	return false, nil
+	return false
 }
 
 // escapeLen returns the length of the escape sequence at the start of b, 0 if

@@ -42,22 +42,22 @@ type variable struct {
 }
 
 // add takes a member if its value is one that changes.
-func (v *variables) add(key []byte, from, to int, first byte) {
-	sequence := isDigit(first)
+func (v *variables) add(key []byte, from int, value []byte) {
+	sequence := false
 	switch string(key) {
 	case "sequence_number":
-		if !sequence {
+		if sequence = isDigit(value[0]); !sequence {
 			return
 		}
 	case "delta", "obfuscation":
-		if first != '"' {
+		if value[0] != '"' {
 			return
 		}
 	default:
 		return
 	}
 	if v.count < len(v.all) {
-		v.all[v.count] = variable{from, to, sequence}
+		v.all[v.count] = variable{from, from + len(value), sequence}
 	}
 	v.count++
 	v.sequenced = v.sequenced || sequence

@@ -126,7 +126,7 @@ func (t *Turn) note(kind Kind, e *outline) {
 		case isObject(e.err):
 			t.cause(parse(e.err))
 		case len(e.err) > 0 && e.err[0] == '"':
-			t.Error.Seen, t.Error.Message = true, strings.Clone(text(parse(e.err).Str))
+			t.Error.Seen, t.Error.Message = true, strings.Clone(value(e.err).text())
 		default:
 			t.cause(parse(e.raw))
 		}
@@ -164,8 +164,8 @@ func (t *Turn) noteAnswer(e *outline) {
 
 // identify takes a response's id and usage.
 func (t *Turn) identify(r *snapshot) {
-	if id := parse(r.id); id.Type == gjson.String && id.Str != "" {
-		t.ID = strings.Clone(text(id.Str))
+	if id := value(r.id).text(); id != "" {
+		t.ID = strings.Clone(id)
 		if t.FirstID == "" {
 			t.FirstID = t.ID
 		}
