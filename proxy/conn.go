@@ -14,8 +14,8 @@ import (
 // 32 KiB for every request: here a body goes from where it lies, with one system
 // call. (On a TLS connection net/http does not ask.)
 type conn struct {
-	*net.TCPConn
-	pool *sse.Buffers
+	*net.TCPConn // not a net.Conn: each read would go through one more call
+	pool         *sse.Buffers
 }
 
 var _ io.ReaderFrom = (*conn)(nil)

@@ -43,7 +43,9 @@ func TestConnReadFrom(t *testing.T) {
 func TestConnBodyClosedWhileSent(t *testing.T) {
 	near, far := tcpPair(t)
 	c := &conn{TCPConn: near, pool: &sse.Buffers{}}
-	all := bytes.Repeat([]byte("all of it"), 4<<20) // more than the sockets take
+	near.SetWriteBuffer(4 << 10)
+	far.SetReadBuffer(4 << 10)
+	all := bytes.Repeat([]byte("all of it"), 128<<10) // more than the sockets take
 	b := newBody(all)
 	r := b.reader()
 	b.release()
@@ -53,12 +55,16 @@ func TestConnBodyClosedWhileSent(t *testing.T) {
 		sent <- err
 	}()
 	got := make([]byte, len(all))
-	io.ReadFull(far, got[:1]) // the write has begun
+	if _, err := io.ReadFull(far, got[:1]); err != nil { // the write has begun
+		t.Fatal(err)
+	}
 	r.Close()
 	if b.held() != 1 {
 		t.Errorf("%d holds on the body while it is sent, want the sender's", b.held())
 	}
-	io.ReadFull(far, got[1:])
+	if _, err := io.ReadFull(far, got[1:]); err != nil {
+		t.Fatal(err)
+	}
 	if err := <-sent; err != nil || !bytes.Equal(got, all) {
 		t.Errorf("something else was sent, or %v", err)
 	}

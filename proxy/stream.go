@@ -51,6 +51,9 @@ func (t *turn) relayStream(resp *http.Response, body *sniffed, pulse *pulse) {
 	s.close()
 }
 
+// newStream is apart from relayStream for the depth of the stack: if net/http
+// writes the answer's head too far down, each stream keeps a stack of 16 KiB in
+// place of 8. keepTime and onClientSide are apart for that as well.
 func (t *turn) newStream(resp *http.Response, body *sniffed, pulse *pulse) *stream {
 	t.transport = "sse"
 	s := &stream{turn: t, resp: resp, pulse: pulse, client: http.NewResponseController(t.w), conn: clientConnOf(t.r.Context())}
@@ -69,7 +72,7 @@ func (s *stream) inspect(f *sse.Frame, flush func() error) ([]byte, error) {
 		return nil, errRefused
 	}
 	switch kind {
-	case guard.KindOther:
+	case guard.KindOther: // nearly all, and never rewritten
 		s.loneCR = f.LoneCR
 		return f.Raw, nil
 	case guard.KindLate:
@@ -174,6 +177,7 @@ func (s *stream) write(b []byte, event bool) error {
 	return onClientSide(err)
 }
 
+// onClientSide makes err, if there is one, an errWrite.
 func onClientSide(err error) error {
 	if err == nil {
 		return nil

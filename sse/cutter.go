@@ -165,8 +165,8 @@ func (c *cutter) frame(raw []byte, f *Frame) {
 	c.advance(len(raw))
 }
 
-// clean reports whether the next byte begins a frame to every reader.
-func (c *cutter) clean() bool { return c.pos == 0 && !c.loneCR && !c.prevCR }
+// clean reports, between frames, whether the next byte begins one to every reader.
+func (c *cutter) clean() bool { return !c.loneCR && !c.prevCR }
 
 // skip goes on behind n bytes of whole frames that end in a line feed.
 func (c *cutter) skip(n int) {

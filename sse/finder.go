@@ -25,6 +25,7 @@ func (f *finder) next(b []byte, from int) int {
 	return f.search(b, from)
 }
 
+// search is apart so that next is small enough to be inlined.
 func (f *finder) search(b []byte, from int) int {
 	start := max(from, f.none)
 	f.at = bytes.IndexByte(b[start:], f.c)

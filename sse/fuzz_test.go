@@ -1,9 +1,9 @@
 package sse
 
 import (
-	"bytes"
+	"fmt"
+	"hash/fnv"
 	"io"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,42 +58,14 @@ func FuzzTee(f *testing.F) {
 			t.Fatalf("passing all: relayed %q, want %q", got, want)
 		}
 
-		// Frames that are skimmed are those that are inspected otherwise.
-		var seen []string
-		inspect := func(fr *Frame, _ func() error) ([]byte, error) {
-			seen = append(seen, string(fr.Raw))
-			return fr.Raw, nil
-		}
-		skimmed := &wire{}
-		Tee(NewReader(randomly(in, seed, int(most)+1), &Buffers{}, 0), inspect, func(b []byte) (n, events int) {
-			for {
-				i := bytes.Index(b[n:], []byte("\n\n"))
-				if i < 0 || !bytes.HasPrefix(b[n:], []byte("data: ")) || bytes.ContainsAny(b[n:n+i], "\r\n") {
-					return n, events
-				}
-				seen = append(seen, string(b[n:n+i+2]))
-				n += i + 2
-				events++
-			}
-		}, skimmed)
+		// The same decisions for the model and for Tee, which may skim what passes.
+		var model string
 		var raws []string
+		var events int
 		for _, fr := range mustRead(t, whole(in)) {
 			raws = append(raws, fr.Raw)
-		}
-		if diff := cmp.Diff(raws, seen); diff != "" {
-			t.Fatalf("%q: frames with skimming (-without +with):\n%s", in, diff)
-		}
-		if diff := cmp.Diff(w, skimmed, cmp.AllowUnexported(wire{})); diff != "" {
-			t.Fatalf("%q: relayed with skimming (-without +with):\n%s", in, diff)
-		}
-
-		// The same decisions for the model and for Tee.
-		var model string
-		var events int
-		decide := rand.New(rand.NewPCG(seed, 2))
-		for _, fr := range mustRead(t, whole(in)) {
 			out := ""
-			switch decision(decide) {
+			switch decision(seed, fr.Raw) {
 			case passIt:
 				out = fr.Raw + fr.Closing
 			case replaceIt:
@@ -106,10 +78,10 @@ func FuzzTee(f *testing.F) {
 				events++
 			}
 		}
-		decide = rand.New(rand.NewPCG(seed, 2))
-		w = &wire{}
-		Tee(NewReader(randomly(in, seed, int(most)+1), &Buffers{}, 0), func(fr *Frame, _ func() error) ([]byte, error) {
-			switch decision(decide) {
+		var seen []string
+		inspect := func(fr *Frame, _ func() error) ([]byte, error) {
+			seen = append(seen, string(fr.Raw))
+			switch decision(seed, string(fr.Raw)) {
 			case passIt:
 				return fr.Raw, nil
 			case replaceIt:
@@ -118,16 +90,25 @@ func FuzzTee(f *testing.F) {
 				return fr.Raw[:len(fr.Raw)/2], nil
 			}
 			return nil, nil
-		}, nil, w)
-		if got := w.all(); got != model {
-			t.Fatalf("relayed %q, want %q", got, model)
 		}
-		n := 0
-		for _, e := range w.events {
-			n += e
-		}
-		if n != events {
-			t.Fatalf("%d events relayed, want %d", n, events)
+		skim := skimIf(func(raw string) bool { return decision(seed, raw) == passIt }, &seen)
+		for name, skim := range map[string]Skim{"inspected": nil, "skimmed": skim} {
+			seen = nil
+			w := &wire{}
+			Tee(NewReader(randomly(in, seed, int(most)+1), &Buffers{}, 0), inspect, skim, w)
+			if got := w.all(); got != model {
+				t.Fatalf("%s: relayed %q, want %q", name, got, model)
+			}
+			n := 0
+			for _, e := range w.events {
+				n += e
+			}
+			if n != events {
+				t.Fatalf("%s: %d events relayed, want %d", name, n, events)
+			}
+			if diff := cmp.Diff(raws, seen); diff != "" {
+				t.Fatalf("%q, %s: frames (-want +got):\n%s", in, name, diff)
+			}
 		}
 	})
 }
@@ -140,4 +121,8 @@ const (
 )
 
 // decision passes half of the frames, so that runs of them are broken up.
-func decision(rnd *rand.Rand) int { return max(0, rnd.IntN(6)-2) }
+func decision(seed uint64, raw string) int {
+	h := fnv.New32a()
+	fmt.Fprint(h, seed, raw)
+	return max(0, int(h.Sum32()%6)-2)
+}

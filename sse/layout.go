@@ -30,12 +30,10 @@ func (c *cutter) cutAlike(b []byte, f *Frame) (n int, ok bool) {
 		return 0, false
 	}
 	n = lf + 2
-	f.Raw, f.Data = b[:n], b[s.n:lf:lf]
-	f.Event = nil
+	*f = Frame{Raw: b[:n], Data: b[s.n:lf:lf]}
 	if s.event.to > 0 {
 		f.Event = b[s.event.from:s.event.to]
 	}
-	f.LoneCR, f.Cut, f.bom = false, false, false
 	if c.alike {
 		c.progress = progress{}
 	}

@@ -34,7 +34,7 @@ type Reader struct {
 	started bool      // a frame has been cut: no byte order mark any more
 	empty   int       // reads in a row that returned nothing
 	came    int       // bytes read since it waited last
-	own     Buffer    // small
+	own     Buffer    // small, which no pool gets
 	small   [352]byte // what an idle stream waits with: room for a usual event
 }
 
@@ -88,7 +88,8 @@ func (r *Reader) Next() (*Frame, error) {
 }
 
 // Ready reports whether Next can return a whole frame without reading; what the
-// slices of earlier frames hold then stays as it is across it.
+// slices of earlier frames hold then stays as it is across it. The Frame that
+// Next returned last does not.
 func (r *Reader) Ready() bool {
 	if r.hasNext || r.start == r.end {
 		return r.hasNext
@@ -103,10 +104,10 @@ func (r *Reader) Ready() bool {
 }
 
 // skim takes the frames that f knows at the start of what has been read, and
-// returns them and how many of them are events.
+// returns them and how many of them are events. It is called between frames.
 func (r *Reader) skim(f Skim) (run []byte, events int) {
 	// None can be over the limit if all together are not.
-	if r.hasNext || r.start == r.end || !r.started || !r.cut.clean() || r.tooLong(r.end-r.start) {
+	if r.start == r.end || !r.cut.clean() || r.tooLong(r.end-r.start) {
 		return nil, 0
 	}
 	pending := r.buf.B[r.start:r.end]

@@ -8,20 +8,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// skimAll takes all frames that are one data line and end in a blank line.
-func skimAll(seen *[]string) Skim {
+// skimIf takes the frames that are one data line, end in a blank line, and pass.
+func skimIf(pass func(raw string) bool, seen *[]string) Skim {
 	return func(b []byte) (n, events int) {
 		for {
 			frame, _, ok := strings.Cut(string(b[n:]), "\n\n")
-			if !ok || !strings.HasPrefix(frame, "data: ") || strings.ContainsAny(frame, "\r\n") {
+			raw := frame + "\n\n"
+			if !ok || !strings.HasPrefix(frame, "data: ") || strings.ContainsAny(frame, "\r\n") || !pass(raw) {
 				return n, events
 			}
-			*seen = append(*seen, frame+"\n\n")
-			n += len(frame) + 2
+			*seen = append(*seen, raw)
+			n += len(raw)
 			events++
 		}
 	}
 }
+
+func skimAll(seen *[]string) Skim { return skimIf(func(string) bool { return true }, seen) }
 
 // What is skimmed is whole, begins where a frame begins for all readers, and is
 // within the limit; all else is inspected.
@@ -79,6 +82,31 @@ func TestSkim(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Behind a frame that was changed or dropped, and in the middle of a batch that
+// was flushed, a run goes on as any other; behind an error nothing is skimmed.
+func TestSkimBesideWhatChanged(t *testing.T) {
+	const a, b, c = "data: a\n\n", "data: b\n\n", "data: c\n\n"
+	for name, tt := range map[string]struct {
+		inspect Inspect
+		writes  []string
+		events  []int
+		skimmed []string
+	}{
+		"changed": {func(*Frame, func() error) ([]byte, error) { return []byte("data: new\n\n"), nil },
+			[]string{"data: new\n\n" + b + c}, []int{3}, []string{b, c}},
+		"dropped":  {func(*Frame, func() error) ([]byte, error) { return nil, nil }, []string{b + c}, []int{2}, []string{b, c}},
+		"flushed":  {func(f *Frame, flush func() error) ([]byte, error) { return f.Raw, flush() }, []string{a + b + c}, []int{3}, []string{b, c}},
+		"an error": {func(f *Frame, _ func() error) ([]byte, error) { return f.Raw, errStop }, []string{a}, []int{1}, nil},
+	} {
+		var skimmed []string
+		w := &wire{}
+		Tee(NewReader(whole(a+b+c), &Buffers{}, 0), tt.inspect, skimAll(&skimmed), w)
+		if diff := cmp.Diff(tt.writes, w.writes) + cmp.Diff(tt.events, w.events) + cmp.Diff(tt.skimmed, skimmed); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

@@ -9,7 +9,9 @@ type Sink interface {
 }
 
 // Inspect judges a frame and returns what takes its place downstream: f.Raw
-// itself, other bytes, or nothing to drop it. flush relays at once what came
+// itself, other bytes, or nothing to drop it. f is the reader's, and what is
+// returned stays the inspection's, which may write over it when it is called
+// again. flush relays at once what came
 // before the frame; an inspection that takes time calls it first. Its error is
 // the sink's, and to be returned.
 type Inspect func(f *Frame, flush func() error) ([]byte, error)
@@ -18,7 +20,8 @@ type Inspect func(f *Frame, flush func() error) ([]byte, error)
 // before has shown: many events differ from the one before in little. b begins
 // with a frame. It returns the length of the whole frames that it knows there,
 // and how many of them are events. They end in a line feed and have no carriage
-// return in them; they pass untouched.
+// return in them; they pass untouched. b is the reader's and neither kept nor
+// changed.
 type Skim func(b []byte) (n, events int)
 
 // Tee reads src to its end. Each frame is first shown to inspect, except those
@@ -60,15 +63,18 @@ type batch struct {
 	dst    Sink
 	run    []byte // untouched frames that lie side by side
 	events int
-	copied []byte // everything so far, once a frame was changed or dropped
+	copied []byte // everything so far, once what came did not lie behind it
 }
 
 func (t *batch) add(f *Frame, out []byte) {
+	if len(out) == 0 {
+		return
+	}
 	events := 0
-	if len(out) > 0 && f.IsEvent() {
+	if f.IsEvent() {
 		events = 1
 	}
-	same := len(out) == len(f.Raw) && len(out) > 0 && &out[0] == &f.Raw[0]
+	same := len(out) == len(f.Raw) && &out[0] == &f.Raw[0]
 	if same && !f.Cut {
 		t.pass(out, events)
 		return

@@ -22,7 +22,7 @@ func (c *counted) Read(p []byte) (int, error) {
 // An event that comes alone takes one read; events that come together are one
 // batch, though the reader waits for them with a small buffer.
 func TestFirstRead(t *testing.T) {
-	few, many := strings.Repeat(delta, 1), strings.Repeat(delta, 15)
+	few, many := delta, strings.Repeat(delta, 15)
 	src := &counted{chunks: chunks{err: io.EOF}}
 	reads := []string{many, many, few, few, few, many, many}
 	for _, s := range reads {
@@ -36,14 +36,16 @@ func TestFirstRead(t *testing.T) {
 	if diff := cmp.Diff([]int{1, 14, 15, 1, 1, 1, 1, 14, 15}, w.events); diff != "" {
 		t.Errorf("events in each batch (-want +got):\n%s", diff)
 	}
-	waits := 0
+	small := len(Reader{}.small)
+	var waits []int
 	for _, room := range src.rooms {
-		if room <= 352 {
-			waits++
+		if room <= small {
+			waits = append(waits, room)
 		}
 	}
-	if waits != len(reads)+1 { // the last finds the end
-		t.Errorf("%d reads into the small buffer, want %d: %v", waits, len(reads)+1, src.rooms)
+	const first = firstRead
+	if diff := cmp.Diff([]int{small, first, first, small, small, small, first, first}, waits); diff != "" { // the last finds the end
+		t.Errorf("reads into the small buffer (-want +got):\n%s", diff)
 	}
 }
 
@@ -59,13 +61,30 @@ func TestPrepend(t *testing.T) {
 		var frames []got
 		for {
 			f, err := r.Next()
-			if err != nil {
+			if err == io.EOF {
 				break
+			}
+			if err != nil {
+				t.Fatal(err)
 			}
 			frames = append(frames, keep(f))
 		}
 		if diff := cmp.Diff(want, frames); diff != "" {
 			t.Fatalf("%d bytes before the rest (-want +got):\n%s", n, diff)
+		}
+	}
+}
+
+// TestPrependKeepsTheLimit: a frame is too long wherever its bytes came from.
+func TestPrependKeepsTheLimit(t *testing.T) {
+	in := "data: 0123456789\n\n"
+	for n := range len(in) + 1 {
+		for limit, want := range map[int]error{len(in): nil, len(in) - 1: ErrFrameTooLong} {
+			r := NewReader(whole(in[n:]), &Buffers{}, limit)
+			r.Prepend([]byte(in[:n]))
+			if _, err := r.Next(); err != want {
+				t.Errorf("%d bytes before the rest, limit %d: %v, want %v", n, limit, err, want)
+			}
 		}
 	}
 }
