@@ -109,6 +109,11 @@ func TestS9aHeartbeat(t *testing.T) {
 		want:  strings.ReplaceAll(created, "\n", "\r") + "\n\n" + comment + comment + delta + completed,
 		codex: strings.ReplaceAll(created, "\n", "\r") + "\n\n" + keepalive + keepalive + delta + completed,
 	}, {
+		name: "behind one, and deltas that were skimmed", heartbeat: 15 * time.Second,
+		steps: []step{{0, created + delta + "id: 1\r" + delta + delta}, {40 * time.Second, completed}},
+		want:  created + delta + "id: 1\r" + delta + delta + comment + comment + completed,
+		codex: created + delta + "id: 1\r" + delta + delta + keepalive + keepalive + completed,
+	}, {
 		name: "turned off", heartbeat: 0,
 		steps: []step{{0, created}, {100 * time.Second, delta}, {0, completed}},
 		want:  created + delta + completed,
