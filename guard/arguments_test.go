@@ -3,6 +3,7 @@ package guard
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -170,6 +171,26 @@ func TestA1CarriersThatAreNot(t *testing.T) {
 		g, _ := judging(t, Options{}, needsPath)
 		if _, r, _ := g.InspectAnswer([]byte(`{"object":"response","status":"` + status + `","output":[` + bad + `]}`)); r != nil {
 			t.Errorf("JSON %s: %s", status, reasonOf(r))
+		}
+	}
+}
+
+// Some providers use an output index again, or give it to all items: the
+// arguments that end at it are then nobody's, and a right turn was refused.
+func TestA1AnIndexUsedAgain(t *testing.T) {
+	first := []string{announcement(0, fc("read_file", "")), ended(0, `{"path":"a"}`)}
+	const patch = `{"type":"custom_tool_call","name":"patch","call_id":"call_2","input":""}`
+	for name, tt := range map[string]struct {
+		undeclared Mode
+		then       []string
+	}{
+		"by a call that is not announced":     {Refuse, []string{done(fc("read_file", `{"path":"a"}`)), ended(0, `{"q":1}`)}},
+		"by an undeclared call that may pass": {Report, []string{announcement(0, fcAs("2", "other", "")), ended(0, `{"q":1}`)}},
+		"by a call of another kind":           {Refuse, []string{announcement(0, patch), ended(0, `{"q":1}`)}},
+	} {
+		g, h := judging(t, Options{Undeclared: tt.undeclared}, strings.TrimSuffix(needsPath, "]")+`,{"type":"custom","name":"patch"}]`)
+		if r := show(g, append(slices.Clone(first), tt.then...)...); r != nil || tt.undeclared == Refuse && h.findings != nil {
+			t.Errorf("%s: %s, told %v", name, reasonOf(r), h.findings)
 		}
 	}
 }

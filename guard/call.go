@@ -40,6 +40,9 @@ func (g *Guard) illTyped(v value) *Refusal {
 func (g *Guard) item(v value, at place) *Refusal {
 	var m itemReadings
 	ok := v.members(itemKeyNames[:], m[:])
+	if at.announced && !m[keyType].has("function_call") {
+		g.unclear(at.index)
+	}
 	types, _ := m[keyType].strings()
 	for _, t := range types {
 		if r := g.itemAs(t, &m, at); r != nil {
@@ -106,6 +109,9 @@ func (g *Guard) namedCall(typ string, m *itemReadings, at place) *Refusal {
 		for _, ns := range namespaces {
 			id := newIdentity(ns, name)
 			if !ok || !g.authorised(typ, id, m) {
+				if at.announced {
+					g.unclear(at.index)
+				}
 				if r := g.found(g.undeclared(typ, m, identity{ns, name}, true)); r != nil {
 					return r
 				}

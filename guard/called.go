@@ -20,6 +20,14 @@ type announced struct {
 	unclear bool // another call has the same output index
 }
 
+// unclear makes an output index say nothing: another item was announced at it.
+func (g *Guard) unclear(index value) {
+	if c, ok := g.announced[string(index)]; ok {
+		c.unclear = true
+		g.announced[string(index)] = c
+	}
+}
+
 // announce remembers which call an output_item.added announced, for the events
 // of its arguments, which do not name it. Some providers change ids from event
 // to event; the output index is what stays. Others give every item the same

@@ -105,6 +105,9 @@ func (g *Guard) judge(root value, e *outline, eventLine string) *Refusal {
 			return r
 		}
 	}
+	if inItem.complete {
+		delete(g.announced, string(c.index)) // some providers use it for the next
+	}
 	for _, v := range c.outputs {
 		if r := g.carrier(v, inOutput); r != nil {
 			return r

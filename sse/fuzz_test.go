@@ -58,6 +58,23 @@ func FuzzTee(f *testing.F) {
 			t.Fatalf("passing all: relayed %q, want %q", got, want)
 		}
 
+		// With a limit, what is relayed is what a reader takes that sees each byte
+		// alone, and the stream ends as there.
+		for limit := range min(len(in), 40) {
+			frames, end := readAll(every(in, 1), limit+1)
+			want := rawOf(frames)
+			if len(frames) > 0 {
+				want += frames[len(frames)-1].Closing
+			}
+			for name, skim := range map[string]Skim{"inspected": nil, "skimmed": skimAll(new([]string))} {
+				w := &wire{}
+				err := Tee(NewReader(randomly(in, seed, int(most)+1), &Buffers{}, limit+1), pass, skim, w)
+				if got := w.all(); got != want || err != end {
+					t.Fatalf("%q, %s, limit %d: relayed %q, %v; want %q, %v", in, name, limit+1, got, err, want, end)
+				}
+			}
+		}
+
 		// The same decisions for the model and for Tee, which may skim what passes.
 		var model string
 		var raws []string

@@ -29,6 +29,7 @@ type Reader struct {
 
 	next    Frame // cut ahead by Ready
 	hasNext bool
+	long    bool // what Ready cut is over the limit; the cutter has gone on
 
 	cut     cutter
 	started bool      // a frame has been cut: no byte order mark any more
@@ -71,7 +72,7 @@ func (r *Reader) Next() (*Frame, error) {
 			r.hasNext = false
 			return &r.next, nil
 		}
-		if r.tooLong(r.end - r.start) {
+		if r.long || r.tooLong(r.end-r.start) {
 			r.drop()
 			r.err = ErrFrameTooLong
 		}
@@ -91,11 +92,11 @@ func (r *Reader) Next() (*Frame, error) {
 // slices of earlier frames hold then stays as it is across it. The Frame that
 // Next returned last does not.
 func (r *Reader) Ready() bool {
-	if r.hasNext || r.start == r.end {
+	if r.hasNext || r.long || r.start == r.end {
 		return r.hasNext
 	}
 	n, ok := r.cut.cut(r.buf.B[r.start:r.end], !r.started, &r.next)
-	if !ok || r.tooLong(n) { // Next finds the pending bytes too long
+	if r.long = ok && r.tooLong(n); r.long || !ok { // what is pending stays until Next
 		return false
 	}
 	r.started, r.hasNext = true, true

@@ -110,6 +110,25 @@ func TestSkimBesideWhatChanged(t *testing.T) {
 	}
 }
 
+// A frame over the limit that came in one read with the one before was cut twice,
+// the second time by what the first had left: its pieces passed as other frames.
+func TestTooLongBehindAnother(t *testing.T) {
+	long := "data: {\"type\":\"response.output_item.done\"}"
+	for _, end := range []string{"\n\n", "\r\n\r\n", "\r\r", "\r\r\n", "\n\n\r"} {
+		for _, before := range []string{"data: a\n\n", ":c\n", "\n", "data: a\r\n\r\n"} {
+			for limit := len(before); limit < len(long)+2; limit++ {
+				for name, skim := range map[string]Skim{"inspected": nil, "skimmed": skimAll(new([]string))} {
+					w := &wire{}
+					err := Tee(NewReader(whole(before+long+end+"data: b\n\n"), &Buffers{}, limit), pass, skim, w)
+					if err != ErrFrameTooLong || w.all() != before {
+						t.Fatalf("%s, limit %d, %q behind %q: %v, relayed %q", name, limit, long+end, before, err, w.all())
+					}
+				}
+			}
+		}
+	}
+}
+
 // A frame over the limit ends the stream, however much a skim would take.
 func TestSkimKeepsTheLimit(t *testing.T) {
 	var seen []string
