@@ -13,7 +13,7 @@ import (
 // (A1). Where the arguments have several readings, or the name was declared
 // with several schemas, each reading must satisfy one of the schemas.
 func (g *Guard) arguments(c called, m *itemReadings) *Refusal {
-	if g.opt.Tools == nil || g.opt.Arguments == Off {
+	if !g.judgesArguments() {
 		return nil
 	}
 	if m[keyStatus].has("incomplete") {
@@ -22,6 +22,8 @@ func (g *Guard) arguments(c called, m *itemReadings) *Refusal {
 	}
 	return g.judgeArguments(c, m[keyArguments], g.opt.Arguments)
 }
+
+func (g *Guard) judgesArguments() bool { return g.opt.Tools != nil && g.opt.Arguments != Off }
 
 // judgeArguments judges the arguments of a call, or of a call that a person is
 // asked to approve.

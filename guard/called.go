@@ -22,9 +22,8 @@ type announced struct {
 
 // unclear makes an output index say nothing: another item was announced at it.
 func (g *Guard) unclear(index value) {
-	if c, ok := g.announced[string(index)]; ok {
+	if c := g.announced[string(index)]; c != nil {
 		c.unclear = true
-		g.announced[string(index)] = c
 	}
 }
 
@@ -33,17 +32,17 @@ func (g *Guard) unclear(index value) {
 // to event; the output index is what stays. Others give every item the same
 // index: then it says nothing, and only the finished items are judged.
 func (g *Guard) announce(index value, c called) {
-	before, again := g.announced[string(index)]
-	if !index.isNumber() || len(index) >= maxShown || !again && len(g.announced) >= maxTold {
+	before := g.announced[string(index)]
+	if !g.judgesArguments() || !index.isNumber() || len(index) >= maxShown || before == nil && len(g.announced) >= maxTold {
 		return
 	}
 	if g.announced == nil {
-		g.announced = map[string]announced{}
+		g.announced = map[string]*announced{}
 	}
-	unclear := again && (before.unclear || before.identity != c.identity)
+	unclear := before != nil && (before.unclear || before.identity != c.identity)
 	// What is kept must not lie in the frame, and is bounded.
 	c.typ = strings.Clone(c.typ)
 	c.identity = identity{strings.Clone(c.namespace), strings.Clone(c.name)}
 	c.said, c.callID, c.itemID = c.namespace, shown(c.callID), shown(c.itemID)
-	g.announced[string(index)] = announced{c, unclear}
+	g.announced[string(index)] = &announced{c, unclear}
 }

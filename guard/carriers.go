@@ -176,7 +176,7 @@ func (g *Guard) argumentsEvent(typ string, root, index value) *Refusal {
 	// The end of the arguments is judged if it has any; the item is, anyway.
 	complete := strings.HasSuffix(typ, "_arguments.done") && !m[keyArguments].null() && !m[keyArguments].has("")
 	if g.namesNoCall(&m) {
-		if call, ok := g.announced[string(index)]; ok && complete && !call.unclear {
+		if call := g.announced[string(index)]; call != nil && complete && !call.unclear {
 			return g.arguments(call.called, &m)
 		}
 		return nil

@@ -43,7 +43,7 @@ type Guard struct {
 	told    map[string]bool // findings already reported
 	widened int             // bytes of declarations in the output so far
 
-	announced map[string]announced // calls by output index
+	announced map[string]*announced // calls by output index
 
 	declared      []string // as refusals list it; nil until one does
 	declaredTotal int

@@ -103,7 +103,10 @@ func (r readings) strings() (all []string, ok bool) {
 
 // has reports whether one of the readings is the string s.
 func (r readings) has(s string) bool {
-	return slices.ContainsFunc(r, func(v value) bool { return v.isString() && v.text() == s })
+	const longest = len(`\uXXXX`) // a byte can be written as
+	return slices.ContainsFunc(r, func(v value) bool {
+		return v.isString() && len(v) <= longest*len(s)+len(`""`) && v.text() == s
+	})
 }
 
 // first returns the first string among the readings, or "".
