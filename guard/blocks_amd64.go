@@ -13,8 +13,8 @@ const (
 // blocks is false on processors that lack the instructions.
 var blocks = cpu.X86.HasAVX2
 
-// blockTables are what both compare with, each byte twice: for the two
-// halves of a register.
+// blockTables are what stringBlocks and plainBlocks compare with, each byte twice:
+// for the two halves of a register.
 //
 // Bytes fall into classes by their low and their high four bits: a byte is of
 // those whose bit both tables have. A class is of bytes with the same high half,
