@@ -148,11 +148,11 @@ func (g *Guard) inspectSlowly(f *sse.Frame, closely bool) (Kind, *Refusal) {
 	}
 	kind := kindOfFrame(f, e)
 	if g.looks && (closely || e.suspect(f.Event) || bytes.IndexByte(f.Data, '\n') >= 0) {
-		outlined := e
+		seen := e
 		if closely {
-			outlined = nil
+			seen = nil
 		}
-		if r := g.judgeFrame(f, outlined); r != nil {
+		if r := g.judgeFrame(f, seen); r != nil {
 			g.turn.noteRefused(kind, e)
 			return kind, r
 		}
@@ -196,9 +196,8 @@ func (g *Guard) judgeHidden(f *sse.Frame) *Refusal {
 }
 
 // judgeFrame judges an event as its readers see it; e is its outline, nil to look
-// more closely. Some take each data line
-// for an event of its own; none agrees with the others about what is not an
-// object.
+// more closely. Some take each data line for an event of its own; none agrees
+// with the others about what is not an object.
 func (g *Guard) judgeFrame(f *sse.Frame, e *outline) *Refusal {
 	root := valueOf(f.Data)
 	if !root.isObject() {
