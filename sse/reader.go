@@ -62,10 +62,10 @@ func (r *Reader) Prepend(b []byte) {
 }
 
 // Next returns the next frame, reading as necessary. The frame belongs to the
-// reader, which makes the next one in its place (with Next or Ready). At the end of the input it
-// returns what is left as a frame that is Cut, then the source's error: io.EOF,
-// or what broke the stream. Other errors: ErrFrameTooLong, and io.ErrNoProgress
-// for a source that returns nothing. An error is final.
+// reader, which makes the next one in its place (with Next or Ready). At the end
+// of the input it returns what is left as a frame that is Cut, then the source's
+// error: io.EOF, or what broke the stream. Other errors: ErrFrameTooLong, and
+// io.ErrNoProgress for a source that returns nothing. An error is final.
 func (r *Reader) Next() (*Frame, error) {
 	for {
 		if r.Ready() {
