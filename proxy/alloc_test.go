@@ -235,7 +235,7 @@ func TestShortTurnAllocations(t *testing.T) {
 	if raceDetector {
 		t.Skip("sync.Pool drops at random under the race detector")
 	}
-	const version, most = "go1.26", 214
+	const version, most = "go1.26", 204
 	if v := runtime.Version(); v != version && !strings.HasPrefix(v, version+".") {
 		t.Skipf("the number is that of %s, this is %s", version, v)
 	}
