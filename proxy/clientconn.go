@@ -2,8 +2,8 @@ package proxy
 
 import (
 	"context"
-	"crypto/tls"
 	"net"
+	"net/http"
 
 	"turngate/sse"
 )
@@ -91,17 +91,19 @@ func (l *listener) Accept() (net.Conn, error) {
 
 // ConnContext is for an http.Server that serves a Listener of a proxy.
 func ConnContext(ctx context.Context, c net.Conn) context.Context {
-	if t, ok := c.(*tls.Conn); ok {
-		c = t.NetConn()
-	}
 	return context.WithValue(ctx, clientConnKey{}, c)
 }
 
 type clientConnKey struct{}
 
 // clientConnOf returns the connection that a request came on, nil if it is none
-// of a Listener.
-func clientConnOf(ctx context.Context) *clientConn {
-	c, _ := ctx.Value(clientConnKey{}).(*clientConn)
+// of a Listener, or not the request's alone: under TLS and HTTP/2 other
+// goroutines than the turn's write to it, and what was held back for a turn
+// would be another's, or be waited for.
+func clientConnOf(r *http.Request) *clientConn {
+	c, _ := r.Context().Value(clientConnKey{}).(*clientConn) // under TLS it is a tls.Conn
+	if r.ProtoMajor != 1 {
+		return nil
+	}
 	return c
 }

@@ -89,9 +89,9 @@ func TestClientConnRelays(t *testing.T) {
 			body = append(body, bytes.Repeat([]byte{byte('a' + i%26)}, i*97)...)
 		}
 		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			c := clientConnOf(r.Context())
-			if c == nil {
-				t.Error("the connection is not known")
+			c := clientConnOf(r)
+			if (c == nil) != secure {
+				t.Errorf("TLS %v: the connection is %v", secure, c)
 			}
 			for rest := body; len(rest) > 0; {
 				n := min(len(rest), 7001)

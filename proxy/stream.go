@@ -56,7 +56,7 @@ func (t *turn) relayStream(resp *http.Response, body *sniffed, pulse *pulse) {
 // place of 8. keepTime and onClientSide are apart for that as well.
 func (t *turn) newStream(resp *http.Response, body *sniffed, pulse *pulse) *stream {
 	t.transport = "sse"
-	s := &stream{turn: t, resp: resp, pulse: pulse, client: http.NewResponseController(t.w), conn: clientConnOf(t.r.Context())}
+	s := &stream{turn: t, resp: resp, pulse: pulse, client: http.NewResponseController(t.w), conn: clientConnOf(t.r)}
 	s.reader = sse.NewReader(body.src, &t.p.buffers, int(t.cfg.MaxEventBytes))
 	s.reader.Prepend(body.head)
 	if t.cfg.Heartbeat > 0 {
