@@ -178,6 +178,21 @@ func TestA1CarriersThatAreNot(t *testing.T) {
 // Some providers use an output index again, or give it to all items: the
 // arguments that end at it are then nobody's, and a right turn was refused.
 func TestA1AnIndexUsedAgain(t *testing.T) {
+	// Calls that are open at the same time: whose arguments end is not known until
+	// all are done.
+	const two = `[{"type":"function","name":"f","parameters":{"required":["a"]}},{"type":"function","name":"g","parameters":{"required":["b"]}}]`
+	for name, events := range map[string][]string{
+		"two tools": {announcement(0, fcAs("1", "f", "")), announcement(0, fcAs("2", "g", "")), done(fcAs("1", "f", `{"a":1}`)),
+			announcement(0, fcAs("3", "f", "")), ended(0, `{"b":1}`), done(fcAs("2", "g", `{"b":1}`)), done(fcAs("3", "f", `{"a":1}`))},
+		"one tool twice": {announcement(0, fcAs("1", "f", "")), announcement(0, fcAs("2", "f", "")), done(fcAs("1", "f", `{"a":1}`)),
+			announcement(0, fcAs("3", "g", "")), ended(0, `{"a":1}`), done(fcAs("2", "f", `{"a":1}`)), done(fcAs("3", "g", `{"b":1}`))},
+	} {
+		g, h := judging(t, Options{}, two)
+		if r := show(g, events...); r != nil || h.findings != nil {
+			t.Errorf("%s: %s, told %v", name, reasonOf(r), h.findings)
+		}
+	}
+
 	first := []string{announcement(0, fc("read_file", "")), ended(0, `{"path":"a"}`)}
 	const patch = `{"type":"custom_tool_call","name":"patch","call_id":"call_2","input":""}`
 	for name, tt := range map[string]struct {

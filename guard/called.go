@@ -18,12 +18,24 @@ func calledAs(typ string, id identity, m *itemReadings) called {
 type announced struct {
 	called
 	unclear bool // another call has the same output index
+	open    int  // items announced at the index that are not done
 }
 
 // unclear makes an output index say nothing: another item was announced at it.
 func (g *Guard) unclear(index value) {
 	if c := g.announced[string(index)]; c != nil {
 		c.unclear = true
+		c.open++
+	}
+}
+
+// finished notes that an item at an output index is done. When all are, the index
+// is free: some providers use it for the next.
+func (g *Guard) finished(index value) {
+	if c := g.announced[string(index)]; c != nil {
+		if c.open--; c.open <= 0 {
+			delete(g.announced, string(index))
+		}
 	}
 }
 
@@ -39,10 +51,13 @@ func (g *Guard) announce(index value, c called) {
 	if g.announced == nil {
 		g.announced = map[string]*announced{}
 	}
-	unclear := before != nil && (before.unclear || before.identity != c.identity)
+	unclear, open := false, 1
+	if before != nil {
+		unclear, open = before.unclear || before.identity != c.identity, before.open+1
+	}
 	// What is kept must not lie in the frame, and is bounded.
 	c.typ = strings.Clone(c.typ)
 	c.identity = identity{strings.Clone(c.namespace), strings.Clone(c.name)}
 	c.said, c.callID, c.itemID = c.namespace, shown(c.callID), shown(c.itemID)
-	g.announced[string(index)] = &announced{c, unclear}
+	g.announced[string(index)] = &announced{c, unclear, open}
 }

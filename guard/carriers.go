@@ -106,7 +106,7 @@ func (g *Guard) judge(root value, e *outline, eventLine string) *Refusal {
 		}
 	}
 	if inItem.complete {
-		delete(g.announced, string(c.index)) // some providers use it for the next
+		g.finished(c.index)
 	}
 	for _, v := range c.outputs {
 		if r := g.carrier(v, inOutput); r != nil {
