@@ -35,7 +35,7 @@ func (e *outline) isResponse() bool { return e.output.isArray() || string(e.obje
 
 // isError reports whether a JSON answer is an error object; some servers give
 // the error as a bare string.
-func (e *outline) isError() bool { return isObject(e.err) || len(e.err) > 0 && e.err[0] == '"' }
+func (e *outline) isError() bool { return value(e.err).isObject() || value(e.err).isString() }
 
 // answerEvent is the event that a JSON answer corresponds to.
 func answerEvent(e *outline) string {

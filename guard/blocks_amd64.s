@@ -159,6 +159,16 @@ safe:
 	VZEROUPPER
 	RET
 
+// SPECIAL gathers in dst which bytes of Y0 do not stand for themselves.
+#define SPECIAL(dst) \
+	VPCMPEQB  Y0, Y8, Y2  \
+	VPCMPEQB  Y0, Y9, Y3  \
+	VPMINUB   Y0, Y10, Y4 \
+	VPCMPEQB  Y0, Y4, Y4  \
+	VPOR      Y2, Y3, Y2  \
+	VPOR      Y2, Y4, Y2  \
+	VPMOVMSKB Y2, dst
+
 // func plainBlocks(t *blockTables, b []byte, i int) int
 //
 // SI: b. DX: where its last block begins. BX: where the block begins.
@@ -176,13 +186,7 @@ plain:
 	CMPQ BX, DX
 	JGT  last
 	VMOVDQU   (SI)(BX*1), Y0
-	VPCMPEQB  Y0, Y8, Y2
-	VPCMPEQB  Y0, Y9, Y3
-	VPMINUB   Y0, Y10, Y4
-	VPCMPEQB  Y0, Y4, Y4
-	VPOR      Y2, Y3, Y2
-	VPOR      Y2, Y4, Y2
-	VPMOVMSKB Y2, AX
+	SPECIAL(AX)
 	TESTL     AX, AX
 	JNZ       found
 	ADDQ      $32, BX
@@ -194,13 +198,7 @@ last: // the last block again, without what lies before BX
 	CMPQ CX, $32
 	JGE  none
 	VMOVDQU   (SI)(DX*1), Y0
-	VPCMPEQB  Y0, Y8, Y2
-	VPCMPEQB  Y0, Y9, Y3
-	VPMINUB   Y0, Y10, Y4
-	VPCMPEQB  Y0, Y4, Y4
-	VPOR      Y2, Y3, Y2
-	VPOR      Y2, Y4, Y2
-	VPMOVMSKB Y2, AX
+	SPECIAL(AX)
 	SHRL      CX, AX
 	TESTL     AX, AX
 	JNZ       found

@@ -157,7 +157,7 @@ func (g *Guard) inspectSlowly(f *sse.Frame, closely bool) (Kind, *Refusal) {
 			return kind, r
 		}
 	}
-	if kind == KindOther && isObject(e.err) {
+	if kind == KindOther && value(e.err).isObject() {
 		kind = KindError
 	}
 	g.turn.count(e.sequence, e.sequenced)
@@ -221,8 +221,6 @@ func (g *Guard) judgeFrame(f *sse.Frame, e *outline) *Refusal {
 	}
 	return nil
 }
-
-func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 
 // Account notes what a frame says of a turn that has been refused: what the
 // upstream spends after the refusal is still spent (S5). It judges nothing.

@@ -279,7 +279,7 @@ func (s *scanner) number() error {
 }
 
 func (s *scanner) digits() (n int) {
-	for s.i < len(s.b) && s.b[s.i] >= '0' && s.b[s.i] <= '9' {
+	for s.i < len(s.b) && isDigit(s.b[s.i]) {
 		s.i++
 		n++
 	}

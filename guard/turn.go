@@ -106,7 +106,7 @@ func (t *Turn) note(kind Kind, e *outline) {
 		}
 	case KindItemDone:
 		switch {
-		case !isObject(e.item):
+		case !value(e.item).isObject():
 		case t.kept+len(e.item) > maxKept:
 			t.Dropped++
 		default:
@@ -123,9 +123,9 @@ func (t *Turn) note(kind Kind, e *outline) {
 		}
 	case KindError:
 		switch {
-		case isObject(e.err):
+		case value(e.err).isObject():
 			t.cause(parse(e.err))
-		case len(e.err) > 0 && e.err[0] == '"':
+		case value(e.err).isString():
 			t.Error.Seen, t.Error.Message = true, strings.Clone(value(e.err).text())
 		default:
 			t.cause(parse(e.raw))
